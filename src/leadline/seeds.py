@@ -1,0 +1,101 @@
+"""Every random draw, named: the same name gives the same draw on every machine, in every order, for ever.
+
+There is no global random state. A draw is made from a stream of 64-bit words whose key is a hash of the run's seed and
+the draw's names; only the raw words of numpy's Philox generator are used, because those are stable across numpy
+versions while the distributions built on them are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_WORD = 1 << 64
+
+
+class Draws:
+    """A stream of random numbers of one name."""
+
+    def __init__(self, key: int) -> None:
+        self._words = np.random.Philox(key=key)
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """The next `count` random 64-bit words, shape (count,). A longer draw begins with the shorter one."""
+        return self._words.random_raw(count).astype(np.uint64, copy=False)
+
+    def below(self, limit: int) -> int:
+        """A whole number in [0, limit). Its bias is below limit / 2^64."""
+        return (int(self._words.random_raw()) * limit) // _WORD
+
+    def fractions(self, count: int) -> npt.NDArray[np.float64]:
+        """`count` numbers in [0, 1), shape (count,), with 53 random bits each."""
+        return (self.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def order(self, count: int) -> npt.NDArray[np.int64]:
+        """A random order of range(count), shape (count,).
+
+        Each element has a random 32-bit key with its index packed below it, so equal keys break the same way, and the
+        order of the first n elements is the same whatever `count` is.
+        """
+        keys = (self.words(count) >> np.uint64(32) << np.uint64(32)) | np.arange(count, dtype=np.uint64)
+        return (np.sort(keys) & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+    def permutation(self, size: int) -> Permutation:
+        """A random permutation of range(size) that is computed element by element."""
+        return Permutation(size, tuple(int(word) for word in self.words(4)))
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """A keyed permutation of range(size): k elements cost O(k), however large the pool is.
+
+    A four-round Feistel network over the next even number of bits, walked until it lands inside the range
+    (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+    """
+
+    size: int
+    keys: tuple[int, ...]
+
+    def take(self, first: int, count: int) -> npt.NDArray[np.int64]:
+        """Elements first, first + 1, ... first + count - 1 of the permuted range, shape (count,).
+
+        Raises:
+            IndexError: the range has fewer elements.
+        """
+        if first + count > self.size:
+            raise IndexError(f"elements {first} to {first + count} of a pool of {self.size}")
+        half = np.uint64(max(1, ((self.size - 1).bit_length() + 1) // 2))
+        values = self._rounds(np.arange(first, first + count, dtype=np.uint64), half)
+        outside = np.flatnonzero(values >= self.size)
+        while outside.size:
+            values[outside] = self._rounds(values[outside], half)
+            outside = outside[values[outside] >= self.size]
+        return values.astype(np.int64)
+
+    def _rounds(self, values: npt.NDArray[np.uint64], half: np.uint64) -> npt.NDArray[np.uint64]:
+        mask = (np.uint64(1) << half) - np.uint64(1)
+        left, right = values >> half, values & mask
+        for key in self.keys:
+            mixed = (right + np.uint64(1)) * np.uint64(key | 1)
+            mixed ^= mixed >> np.uint64(29)
+            mixed *= np.uint64(0x9E3779B97F4A7C15)
+            left, right = right, left ^ ((mixed >> np.uint64(40)) & mask)
+        return (left << half) | right
+
+
+def key_for(seed: int, *names: object) -> int:
+    """The 128-bit key of the draw that `names` name under `seed`."""
+    text = "\x1f".join([str(seed), *(f"{type(name).__name__}:{name}" for name in names)])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest(), "little")
+
+
+def rng_for(seed: int, *names: object) -> Draws:
+    """The draw of this name under this seed.
+
+    A draw that several items share (a name per group, book and depth; the start of a haystack) is named after what is
+    shared, not after the items.
+    """
+    return Draws(key_for(seed, *names))
