@@ -50,6 +50,6 @@ def require(module: str, extra: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(
-            f"this needs the package {module.partition('.')[0]}, which cannot be imported ({error}): "
+            f"this needs the package {package}, which cannot be imported ({error}): "
             f"install it with  pip install 'leadline[{extra}]'"
         ) from error

@@ -91,12 +91,14 @@ class Plan:
     """All the randomness of an item, and nothing about its size.
 
     Attributes:
+        item: which item it is; further draws of the same item are named after it.
         factors: what the analysis groups by (depth, pair, haystack, hops, place of the gold document).
         answers: a tuple of targets, each a tuple of its accepted forms.
         facts: what is asked and what is planted: distractor values, worked example, other chains.
         prefix: the beginning that it shares with other items, or None.
     """
 
+    item: ItemKey
     factors: Mapping[str, Factor]
     answers: tuple[tuple[str, ...], ...]
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])

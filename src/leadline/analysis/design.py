@@ -1,0 +1,71 @@
+"""What a run measures, as far as its analysis needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Metric = Literal["recall", "strict"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDesign:
+    """A task of the suite.
+
+    Attributes:
+        name: the task's name, as in the records' keys.
+        category: what its mean is grouped under, for example ``"retrieval"``.
+        metric: which of a trial's scores is the task's score; the strict one stands beside it in any case.
+        binary: one target, so that each trial scores 0 or 1 and the mean is a proportion.
+    """
+
+    name: str
+    category: str
+    metric: Metric = "recall"
+    binary: bool = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A suite's tasks and lengths, and the verdict that is asked of them.
+
+    Attributes:
+        suite, model, protocol: names, for the summary.
+        lengths: in tokens (or the suite's units), ascending.
+        tasks: in the order of the tables.
+        samples: trials per task and length that were asked for.
+        k: what the suite writes as K, 1024 or 1000.
+        threshold_absolute: score in per cent that a length must reach, or None.
+        threshold_relative: share of the score at the shortest length that a length must keep, or None.
+        claims_tasks: tasks that the absolute threshold speaks of; without all of them no absolute effective length is
+            claimed.
+        stopped_lengths: lengths at which a stop rule decided before all samples were asked, so that fewer trials do
+            not make a cell incomplete.
+
+    Raises:
+        ValueError: lengths do not ascend, or a task's name occurs twice.
+    """
+
+    suite: str
+    model: str
+    protocol: str
+    lengths: tuple[int, ...]
+    tasks: tuple[TaskDesign, ...]
+    samples: int
+    k: int = 1024
+    threshold_absolute: float | None = None
+    threshold_relative: float | None = 0.85
+    claims_tasks: tuple[str, ...] = ()
+    stopped_lengths: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        if list(self.lengths) != sorted(set(self.lengths)):
+            raise ValueError(f"lengths must ascend: {self.lengths}")
+        names = [task.name for task in self.tasks]
+        if len(names) != len(set(names)):
+            raise ValueError(f"a task's name occurs twice: {names}")
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories, in the order of their first task."""
+        return tuple(dict.fromkeys(task.category for task in self.tasks))

@@ -1,0 +1,187 @@
+"""The effective length: the greatest tested length whose score still reaches the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from leadline.analysis.design import Design
+from leadline.analysis.intervals import CONFIDENCE
+from leadline.analysis.lengths import LengthScore
+
+Censored = Literal["below", "above"]
+NoClaim = Literal["no_threshold", "missing_tasks", "zero_at_shortest", "one_length", "incomplete"]
+
+_ROUNDING = 1e-9
+"""A score that equals its threshold but for floating-point error reaches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A score in per cent to be reached, with its own uncertainty where it is a share of a measured score."""
+
+    score: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveLength:
+    """An effective length by one rule.
+
+    Attributes:
+        value: in tokens, or None.
+        censored: `below` where every tested length fails, `above` where the greatest tested one passes (it is `value`).
+        threshold: score in per cent that is asked for, or None.
+        confidence: level at which every interval that decides lies on its side of the threshold; None where one does
+            not, or is missing.
+        undecided: incomplete lengths, which neither pass nor fail.
+        no_claim: why nothing is claimed, where nothing is.
+    """
+
+    value: int | None
+    censored: Censored | None
+    threshold: float | None
+    confidence: float | None
+    undecided: tuple[int, ...] = ()
+    no_claim: NoClaim | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The four values as they stand in the summary."""
+        return {
+            "value": self.value,
+            "censored": self.censored,
+            "threshold": self.threshold,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveLengths:
+    """The effective lengths of a run: by the suite's threshold, by the model's own score, and the strict variant.
+
+    `strict` follows the absolute rule where that is claimed, else the relative one.
+    """
+
+    absolute: EffectiveLength
+    relative: EffectiveLength
+    strict: EffectiveLength
+
+
+def effective_lengths(scores: Sequence[LengthScore], design: Design, present: Sequence[str]) -> EffectiveLengths:
+    """All three, from the lengths' scores and the names of the tasks that these scores are over."""
+    absolute, absolute_strict = _absolute(scores, design, set(present))
+    relative, relative_strict = _relative(scores, design)
+    return EffectiveLengths(absolute, relative, absolute_strict if absolute.no_claim is None else relative_strict)
+
+
+def _absolute(
+    scores: Sequence[LengthScore], design: Design, present: set[str]
+) -> tuple[EffectiveLength, EffectiveLength]:
+    if design.threshold_absolute is None:
+        return _twice(_nothing("no_threshold", scores))
+    threshold = Threshold(design.threshold_absolute, design.threshold_absolute, design.threshold_absolute)
+    if not set(design.claims_tasks) <= present:
+        return _twice(_nothing("missing_tasks", scores, threshold.score))
+    return greatest_passing(scores, threshold), all_shorter_pass(scores, threshold)
+
+
+def _relative(scores: Sequence[LengthScore], design: Design) -> tuple[EffectiveLength, EffectiveLength]:
+    share = design.threshold_relative
+    if share is None or not scores:
+        return _twice(_nothing("no_threshold", scores))
+    shortest = scores[0]
+    if shortest.score is None or not shortest.complete:
+        return _twice(_nothing("incomplete", scores))
+    threshold = Threshold(
+        share * shortest.score,
+        None if shortest.low is None else share * shortest.low,
+        None if shortest.high is None else share * shortest.high,
+    )
+    if shortest.score == 0:
+        return _twice(_nothing("zero_at_shortest", scores, threshold.score))
+    if len(scores) == 1:
+        return _twice(_nothing("one_length", scores, threshold.score))
+    # The shortest length keeps all of its own score by definition, so its interval decides nothing.
+    return (
+        greatest_passing(scores, threshold, given=shortest.length),
+        all_shorter_pass(scores, threshold, given=shortest.length),
+    )
+
+
+def greatest_passing(scores: Sequence[LengthScore], threshold: Threshold, given: int | None = None) -> EffectiveLength:
+    """The paper's rule: the greatest tested length that passes, whatever shorter ones do.
+
+    Args:
+        scores: ascending by length.
+        threshold: what a length must reach.
+        given: a length that passes by definition.
+    """
+    undecided = _undecided(scores)
+    passing = [score for score in scores if passes(score, threshold.score)]
+    if not passing:
+        if undecided or not scores:
+            return _nothing("incomplete", scores, threshold.score)
+        return EffectiveLength(None, "below", threshold.score, _confidence(scores, threshold, given))
+    best = passing[-1]
+    deciding = [score for score in scores if score.length >= best.length]
+    return EffectiveLength(
+        value=best.length,
+        censored="above" if best is scores[-1] else None,
+        threshold=threshold.score,
+        confidence=_confidence(deciding, threshold, given),
+        undecided=undecided,
+    )
+
+
+def all_shorter_pass(scores: Sequence[LengthScore], threshold: Threshold, given: int | None = None) -> EffectiveLength:
+    """The strict rule: the greatest tested length up to which every length passes."""
+    undecided = _undecided(scores)
+    count = next((index for index, score in enumerate(scores) if not passes(score, threshold.score)), len(scores))
+    deciding = scores[: count + 1]
+    if count == 0:
+        if not scores or scores[0].length in undecided:
+            return _nothing("incomplete", scores, threshold.score)
+        confidence = _confidence(deciding, threshold, given)
+        return EffectiveLength(None, "below", threshold.score, confidence, undecided)
+    return EffectiveLength(
+        value=scores[count - 1].length,
+        censored="above" if count == len(scores) else None,
+        threshold=threshold.score,
+        confidence=_confidence(deciding, threshold, given),
+        undecided=undecided,
+    )
+
+
+def passes(score: LengthScore, threshold: float) -> bool | None:
+    """Whether a length reaches the threshold (per cent); None where it is incomplete."""
+    if score.score is None or not score.complete:
+        return None
+    return score.score >= threshold - _ROUNDING
+
+
+def _undecided(scores: Sequence[LengthScore]) -> tuple[int, ...]:
+    return tuple(score.length for score in scores if score.score is None or not score.complete)
+
+
+def _confidence(deciding: Sequence[LengthScore], threshold: Threshold, given: int | None) -> float | None:
+    """The intervals' level where each deciding length lies clear of the threshold, ends of both intervals compared."""
+    for score in deciding:
+        if score.length == given:
+            continue
+        if score.low is None or score.high is None or threshold.low is None or threshold.high is None:
+            return None
+        verdict = passes(score, threshold.score)
+        clear = score.low >= threshold.high if verdict else score.high < threshold.low
+        if verdict is None or not clear:
+            return None
+    return CONFIDENCE
+
+
+def _nothing(reason: NoClaim, scores: Sequence[LengthScore], threshold: float | None = None) -> EffectiveLength:
+    return EffectiveLength(None, None, threshold, None, _undecided(scores), reason)
+
+
+def _twice(length: EffectiveLength) -> tuple[EffectiveLength, EffectiveLength]:
+    return length, length

@@ -1,0 +1,52 @@
+"""Options that several verbs take, each written once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from leadline.spec import RunSpec, parse_set, resolve
+
+Suite = Annotated[str | None, typer.Argument(help="Suite to ask; quick where none is named.", show_default=False)]
+Model = Annotated[
+    str | None,
+    typer.Option(help="Who answers: local (the model in the box), openvino/PATH, reader/NAME.", show_default="local"),
+]
+Tasks = Annotated[str | None, typer.Option(help="Only these tasks, separated by commas.")]
+Lengths = Annotated[str | None, typer.Option(help="Lengths in tokens, for example 4k,8k,128k.")]
+Samples = Annotated[int | None, typer.Option(help="Samples of each task and length.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of every random draw.", show_default="42")]
+TokenizerOption = Annotated[
+    str | None,
+    typer.Option("--tokenizer", help="tiktoken/cl100k_base, tiktoken/o200k_base, hf/NAME-or-PATH, gguf/FILE."),
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", help="A task's parameter, for example niah.num_keys=8; repeatable.")
+]
+Template = Annotated[
+    str | None, typer.Option(help="Chat template: a name of the paper's table 6 (base, llama3, ...) or a Jinja file.")
+]
+MaxTokens = Annotated[int | None, typer.Option(help="Tokens an answer may take, instead of each task's own.")]
+Label = Annotated[str | None, typer.Option(help="Keeps two set-ups of one model apart.")]
+Order = Annotated[str | None, typer.Option(help="prefix: neighbours share the longest beginning; given: as listed.")]
+Concurrency = Annotated[int | None, typer.Option(help="Requests in flight, at most what the model can take.")]
+LimitTokens = Annotated[int | None, typer.Option(help="Stop before the round that would pass this many prompt tokens.")]
+Shard = Annotated[str | None, typer.Option(help="Ask only share i of n of the items: i/n.")]
+Out = Annotated[Path | None, typer.Option(help="Parent of the runs' folders.", show_default="runs")]
+Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing.")]
+SkipDamaged = Annotated[bool, typer.Option("--skip-damaged", help="Go on without damaged record lines.")]
+SpecFile = Annotated[Path | None, typer.Option("--spec", help="YAML file with the same keys as these options.")]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output and nothing else on standard output.")]
+RunFolder = Annotated[Path, typer.Argument(help="A run's folder.", show_default=False)]
+
+
+def resolved(suite: str | None, spec_file: Path | None, set_options: list[str] | None, **options: Any) -> RunSpec:
+    """The specification that a verb's options make.
+
+    Switches that are off are left to the file.
+    """
+    given = {name: (None if value is False else value) for name, value in options.items()}
+    given["set"] = parse_set(set_options or [])
+    return resolve(suite, given, spec_file)

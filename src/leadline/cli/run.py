@@ -1,0 +1,102 @@
+"""``leadline run``: measure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from leadline.cli import options as opt
+from leadline.cli.progress import ConsoleProgress
+from leadline.cli.results import Results, load_results
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+CONDITION_NOT_MET = 1
+TRIALS_FAILED = 3
+
+
+@app.command(epilog="Example: leadline run quick --model local --samples 2 --lengths 1k,2k")
+def run(
+    suite: opt.Suite = None,
+    model: opt.Model = None,
+    tasks: opt.Tasks = None,
+    lengths: opt.Lengths = None,
+    samples: opt.Samples = None,
+    seed: opt.Seed = None,
+    tokenizer: opt.TokenizerOption = None,
+    set_options: opt.SetOption = None,
+    template: opt.Template = None,
+    max_tokens: opt.MaxTokens = None,
+    label: opt.Label = None,
+    order: opt.Order = None,
+    concurrency: opt.Concurrency = None,
+    limit_tokens: opt.LimitTokens = None,
+    shard: opt.Shard = None,
+    out: opt.Out = None,
+    offline: opt.Offline = False,
+    skip_damaged: opt.SkipDamaged = False,
+    spec_file: opt.SpecFile = None,
+    fail_under: Annotated[
+        str | None, typer.Option(help="Exit with 1 where the effective length is below this one, for example 4k.")
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Ask a suite of a model, print the table, write the report; a run that is there already goes on."""
+    from leadline.run.runner import run as measure
+    from leadline.spec import parse_length
+
+    spec = opt.resolved(
+        suite,
+        spec_file,
+        set_options,
+        model=model,
+        tasks=tasks,
+        lengths=lengths,
+        samples=samples,
+        seed=seed,
+        tokenizer=tokenizer,
+        template=template,
+        max_tokens=max_tokens,
+        label=label,
+        order=order,
+        concurrency=concurrency,
+        limit_tokens=limit_tokens,
+        shard=shard,
+        out=out,
+        offline=offline,
+        skip_damaged=skip_damaged,
+    )
+    wanted = None if fail_under is None else parse_length(fail_under, spec.k)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ConsoleProgress() as progress:
+        try:
+            ended = asyncio.run(measure(spec, progress))
+        except KeyboardInterrupt:
+            progress.say("interrupted: every answer so far is kept; start the same command again to go on")
+            raise
+    results = load_results(ended.folder, skip_damaged=spec.skip_damaged)
+    results.write()
+    if as_json:
+        print(json.dumps(results.summary.as_dict()))
+    else:
+        results.print_table()
+    raise typer.Exit(_exit_code(results, wanted))
+
+
+def _exit_code(results: Results, wanted: int | None) -> int:
+    if wanted is not None:
+        lengths = results.summary.effective_length
+        claimed = lengths.absolute if lengths.absolute.no_claim is None else lengths.relative
+        if (claimed.value or 0) < wanted:
+            print(f"leadline: the effective length is below {wanted} tokens (--fail-under)", file=sys.stderr)
+            return CONDITION_NOT_MET
+    failed = sum(cell.outcomes.get("failed", 0) for cell in results.summary.cells)
+    if failed:
+        print(f"leadline: {failed} trials failed; start the same command again to ask them again", file=sys.stderr)
+        return TRIALS_FAILED
+    return 0

@@ -1,0 +1,23 @@
+"""``leadline score``: a run's figures again, from its records alone."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+from leadline.cli import options as opt
+from leadline.cli.results import load_results
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(epilog="Example: leadline score runs/local/quick-1a2b3c4d")
+def score(folder: opt.RunFolder, skip_damaged: opt.SkipDamaged = False, as_json: opt.Json = False) -> None:
+    """Recompute scores, table and verdict; no model is asked."""
+    results = load_results(folder, skip_damaged=skip_damaged)
+    results.write()
+    if as_json:
+        print(json.dumps(results.summary.as_dict()))
+    else:
+        results.print_table()

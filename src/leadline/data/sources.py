@@ -1,0 +1,94 @@
+"""Everything that samples are made of, loaded when it is first asked for."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Literal, get_args
+
+from leadline.data.holdings import get
+from leadline.data.prose_file import kept_prose
+from leadline.errors import DataError, UsageError
+from leadline.haystacks.pools import NumberPool, Pool, UuidPool, WordPool
+from leadline.haystacks.prose import Prose
+from leadline.haystacks.words import WordLists, plain_words
+
+PoolKind = Literal["word", "number", "uuid"]
+
+_PROSE = ("essays",)
+
+
+class Sources:
+    """What tasks draw from. Each thing is loaded once, when it is first asked for.
+
+    Args:
+        offline: do not fetch what is missing.
+    """
+
+    def __init__(self, offline: bool = False) -> None:
+        self.offline = offline
+        self._prose: dict[str, Prose] = {}
+        self._pools: dict[PoolKind, Pool] = {}
+        self._words: WordLists | None = None
+        self._hashes: dict[str, str] = {}
+
+    def prose(self, name: str = "essays") -> Prose:
+        """Running prose.
+
+        Raises:
+            UsageError: no prose of this name.
+            DataError: it is not in the cache and cannot be fetched, or is damaged.
+        """
+        if name not in _PROSE:
+            raise UsageError(f"no prose is called {name!r}: choose one of {', '.join(_PROSE)}")
+        if name not in self._prose:
+            raw = json.loads(get(name, offline=self.offline).read_bytes())["text"]
+            self._prose[name] = kept_prose(raw)
+            self._hashes[name] = self._prose[name].sha256
+        return self._prose[name]
+
+    def words(self) -> WordLists:
+        """The word lists of the wonderwords package."""
+        if self._words is None:
+            self._words = WordLists(
+                adjectives=_wonderwords("adjectivelist.txt"),
+                nouns=_wonderwords("nounlist.txt"),
+                verbs=_wonderwords("verblist.txt"),
+            )
+            self._hashes["words"] = self._words.sha256
+        return self._words
+
+    def pool(self, kind: PoolKind) -> Pool:
+        """The pool of words (adjective-noun), of 7-digit numbers, or of UUIDs.
+
+        Raises:
+            UsageError: another kind.
+        """
+        if kind not in self._pools:
+            self._pools[kind] = self._make_pool(kind)
+        return self._pools[kind]
+
+    def hashes(self) -> dict[str, str]:
+        """Hashes of all that was asked for so far and could differ elsewhere, for the run's identity."""
+        return dict(sorted(self._hashes.items()))
+
+    def _make_pool(self, kind: PoolKind) -> Pool:
+        if kind == "word":
+            words = self.words()
+            return WordPool(words.adjectives, words.nouns)
+        if kind == "number":
+            return NumberPool()
+        if kind == "uuid":
+            return UuidPool()
+        raise UsageError(f"no pool is called {kind!r}: choose one of {', '.join(get_args(PoolKind))}")
+
+
+def _wonderwords(file_name: str) -> tuple[str, ...]:
+    try:
+        text = (files("wonderwords") / "assets" / file_name).read_text(encoding="utf-8")
+    except (OSError, ModuleNotFoundError) as error:
+        raise DataError(
+            f"the word list {file_name} of the package wonderwords cannot be read ({error}): "
+            "install it again with  pip install --force-reinstall wonderwords"
+        ) from error
+    return plain_words(text.splitlines())

@@ -1,0 +1,1 @@
+"""Who answers: one file per backend, opened by name through the registry."""

@@ -1,0 +1,164 @@
+"""Readers: backends whose true effective length is known, to check the tool against.
+
+They look at the sample that a request carries, which no real backend does. Each is deterministic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from leadline.errors import UsageError
+from leadline.items import Sample
+from leadline.requests import Abilities, ModelFacts, Request, Response
+from leadline.tokenizers.base import Tokenizer
+
+CONCURRENCY = 32
+
+
+class Reads(Protocol):
+    """What a reader answers, given the sample and the text it was sent."""
+
+    def __call__(self, sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+        """The answer."""
+        ...
+
+
+def _listed(items: list[str]) -> str:
+    return " " + ", ".join(items)
+
+
+def oracle(sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+    """Knows every answer."""
+    return _listed([forms[0] for forms in sample.plan.answers])
+
+
+def empty(sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+    """Says nothing."""
+    return ""
+
+
+def echo(sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+    """Gives the whole message back, which recall alone would score 100."""
+    return sample.text
+
+
+def wrong(sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+    """Gives something of the right form that is never right."""
+    return _listed([_altered(forms[0], sample) for forms in sample.plan.answers])
+
+
+def _altered(answer: str, sample: Sample) -> str:
+    """The answer with every digit and letter moved on, so far that it is nothing that stands in the message."""
+    alphabets = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    message = sample.text.lower()
+    for step in range(1, 26):
+        moved = answer
+        for alphabet in alphabets:
+            turned = alphabet[step % len(alphabet) :] + alphabet[: step % len(alphabet)]
+            moved = moved.translate(str.maketrans(alphabet, turned))
+        if moved.lower() not in message:
+            return moved
+    return "nothing of the kind"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Sees only the last `tokens` tokens of the request and gives the answers that stand there."""
+
+    tokens: int
+
+    def __call__(self, sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+        """The answers within the window."""
+        starts = tokenizer.offsets(text)
+        seen = text if len(starts) <= self.tokens else text[int(starts[-self.tokens]) :]
+        found = [form for forms in sample.plan.answers for form in forms[:1] if form in seen]
+        return _listed(found) if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Right up to `tokens` tokens of request, answer included; blind above."""
+
+    tokens: int
+
+    def __call__(self, sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+        """The oracle's answer, or nothing."""
+        if sample.fit.prompt_tokens + sample.max_tokens > self.tokens:
+            return ""
+        return oracle(sample, text, tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderKind:
+    """A reader's entry: what it does and what it takes."""
+
+    about: str
+    make: Callable[[Mapping[str, int]], Reads]
+    options: tuple[str, ...] = ()
+
+
+READERS: dict[str, ReaderKind] = {
+    "oracle": ReaderKind("knows every answer", lambda options: oracle),
+    "empty": ReaderKind("says nothing", lambda options: empty),
+    "echo": ReaderKind("gives the whole message back", lambda options: echo),
+    "wrong": ReaderKind("gives something of the right form that is never right", lambda options: wrong),
+    "window": ReaderKind(
+        "sees only the last N tokens of the request", lambda options: Window(options["tokens"]), ("tokens",)
+    ),
+    "limit": ReaderKind(
+        "right up to N tokens of request, blind above", lambda options: Limit(options["tokens"]), ("tokens",)
+    ),
+}
+
+
+class Reader:
+    """A reader as a backend."""
+
+    def __init__(self, name: str, reads: Reads, tokenizer: Tokenizer) -> None:
+        self._name = name
+        self._reads = reads
+        self._tokenizer = tokenizer
+
+    def abilities(self) -> Abilities:
+        """It reads rendered text of any length and continues an answer that was begun for it."""
+        return Abilities(prefill=True, template="local", max_concurrency=CONCURRENCY)
+
+    def facts(self) -> ModelFacts:
+        """Its name is all there is to tell."""
+        return ModelFacts(self._name)
+
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer it was given."""
+        return self._tokenizer
+
+    async def answer(self, request: Request) -> Response:
+        """What this reader makes of the request's sample."""
+        if request.sample is None or request.text is None:
+            raise ValueError("a reader needs the sample and the rendered text with the request")
+        return Response(self._reads(request.sample, request.text, self._tokenizer))
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+def open_reader(name: str, options: Mapping[str, str], tokenizer: Tokenizer) -> Reader:
+    """The reader ``reader/NAME?option=value``.
+
+    Raises:
+        UsageError: no such reader, or options that it does not take.
+    """
+    if name not in READERS:
+        raise UsageError(f"there is no reader {name!r}: give one of {', '.join(f'reader/{key}' for key in READERS)}")
+    kind = READERS[name]
+    if set(options) != set(kind.options):
+        wanted = "&".join(f"{option}=N" for option in kind.options)
+        raise UsageError(f"reader/{name} takes {f'?{wanted}' if wanted else 'no options'}, not {dict(options)}")
+    values: dict[str, int] = {}
+    for option, value in options.items():
+        if not value.isdigit() or int(value) < 1:
+            raise UsageError(f"reader/{name}: {option}={value!r} is not a whole number from 1 on")
+        values[option] = int(value)
+    query = "&".join(f"{option}={value}" for option, value in values.items())
+    return Reader(f"reader/{name}" + (f"?{query}" if query else ""), kind.make(values), tokenizer)

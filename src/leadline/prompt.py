@@ -1,0 +1,194 @@
+"""The frame of a prompt: what stands around the user's message, and where the answer prefix goes.
+
+A frame is resolved once per run, from a named template (RULER, paper table 6), the model's own chat template, or what
+the server does. Rendering puts strings together; nothing in a rendered text is ever searched or replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from leadline.errors import UsageError
+from leadline.items import Draft, Fit, Plan, Sample, Span, TrialKey, digest
+from leadline.requests import Request
+from leadline.tokenizers.base import Tokenizer
+from leadline.tokenizers.counting import Counter
+
+DIRECTLY = " Do not provide any explanation. Please directly give me the answer."
+"""What stands between the task and an answer prefix in the user's turn (the paper's template for GPT-4)."""
+
+Mode = Literal["completion", "prefill", "in_user_turn"]
+
+_CHATML_SYSTEM = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
+_VICUNA_SYSTEM = (
+    "A chat between a curious user and an artificial intelligence assistant. "
+    "The assistant gives helpful, detailed, and polite answers to the user's questions."
+)
+NAMED: Mapping[str, tuple[str, str]] = {
+    "base": ("", ""),
+    "gpt-4": ("", DIRECTLY),
+    "command-r": (
+        "<BOS_TOKEN><|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+        "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+    ),
+    "vicuna": (f"{_VICUNA_SYSTEM} USER: ", " ASSISTANT:"),
+    "glm": ("[gMASK]sop<|user|>\n ", "<|assistant|>\n"),
+    "phi3": ("<|user|>\n", "<|end|>\n<|assistant|>\n"),
+    "chatml": (f"{_CHATML_SYSTEM}<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"),
+    "llama3": (
+        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n",
+        "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+    ),
+    "llama2": ("[INST] ", " [/INST]"),
+}
+"""Templates of paper table 6: what stands before the task, and between the task and the answer prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the message: before + message + middle + answer prefix + after.
+
+    `bos_tokens` more are added by the model's loader.
+    """
+
+    name: str
+    mode: Mode
+    before: str
+    middle: str
+    after: str = ""
+    bos_tokens: int = 0
+
+    def render(self, message: str, answer_prefix: str) -> str:
+        """The text that the model continues."""
+        return f"{self.before}{message}{self.middle}{answer_prefix}{self.after}"
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What belongs to a run's identity."""
+        text = digest(self.before, self.middle, self.after)
+        return {"name": self.name, "mode": self.mode, "text": text, "bos_tokens": self.bos_tokens}
+
+
+def named_frame(name: str, tokenizer: Tokenizer) -> Frame:
+    """The frame of one of the paper's templates.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in NAMED:
+        raise UsageError(f"there is no template {name!r}: give one of {', '.join(NAMED)}, or a Jinja file")
+    before, middle = NAMED[name]
+    has_bos = before.startswith(("<BOS_TOKEN>", "<|begin_of_text|>", "[gMASK]"))
+    mode: Mode = "completion" if name == "base" else "in_user_turn" if name == "gpt-4" else "prefill"
+    return Frame(name, mode, before, middle, "", 0 if has_bos else tokenizer.bos_tokens)
+
+
+def chat_frame(
+    name: str, template: str, special_tokens: Mapping[str, str], tokenizer: Tokenizer, *, prefill: bool
+) -> Frame:
+    """The frame of a Jinja chat template, as Hugging Face tokenizers and GGUF files carry it.
+
+    With `prefill` the answer prefix begins the assistant's turn, else it ends the user's.
+
+    Raises:
+        UsageError: the template cannot be rendered or drops the user's message.
+    """
+    mark = "\ue000message\ue001"
+    turns: list[dict[str, str]] = [{"role": "user", "content": mark}]
+    before, found, after = _render_jinja(template, turns, special_tokens).partition(mark)
+    if not found:
+        raise UsageError(f"the chat template of {name} drops the user's message: give another with --template")
+    bos = special_tokens.get("bos_token", "")
+    bos_tokens = 0 if bos and before.startswith(bos) else tokenizer.bos_tokens
+    if prefill:
+        return Frame(name, "prefill", before, after, "", bos_tokens)
+    return Frame(name, "in_user_turn", before, DIRECTLY, after, bos_tokens)
+
+
+def frame_from_option(option: str, special_tokens: Mapping[str, str], tokenizer: Tokenizer, *, prefill: bool) -> Frame:
+    """The frame that ``--template NAME|FILE`` asks for."""
+    path = Path(option)
+    if option in NAMED or not path.is_file():
+        return named_frame(option, tokenizer)
+    return chat_frame(path.name, path.read_text(encoding="utf-8"), special_tokens, tokenizer, prefill=prefill)
+
+
+def _render_jinja(template: str, messages: Sequence[Mapping[str, str]], special_tokens: Mapping[str, str]) -> str:
+    from jinja2 import TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def raise_exception(message: str) -> str:
+        raise TemplateError(message)
+
+    # These two settings are what Hugging Face templates are written for.
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    values = {"bos_token": "", "eos_token": "", **special_tokens, "raise_exception": raise_exception}
+    try:
+        return environment.from_string(template).render(messages=messages, add_generation_prompt=True, **values)
+    except TemplateError as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"the chat template cannot be rendered ({reason}): give another with --template") from error
+
+
+class FrameCounter:
+    """Counts whole requests in one frame from the counts of their parts."""
+
+    def __init__(self, counter: Counter, frame: Frame) -> None:
+        self._counter = counter
+        self._frame = frame
+        self._head = lru_cache(maxsize=256)(self._count_head)
+
+    @property
+    def counter(self) -> Counter:
+        """Counts of chunks by the model's tokenizer."""
+        return self._counter
+
+    def fixed(self, head: str, tail: str, answer_prefix: str) -> int:
+        """Tokens of everything but the haystack; see `leadline.tasks.base.PromptCounter`."""
+        frame = self._frame
+        end = f"{tail}{frame.middle}{answer_prefix}{frame.after}"
+        counts = self._counter.tokenizer.count_in_place([end], "a\n", "")
+        return frame.bos_tokens + self._head(head) + int(np.sum(counts))
+
+    def whole(self, message: str, answer_prefix: str) -> int:
+        """Tokens of a finished request, counted as one text and independently of every other count."""
+        return self._frame.bos_tokens + self._counter.whole(self._frame.render(message, answer_prefix))
+
+    def _count_head(self, head: str) -> int:
+        after = "a" if head.endswith("\n") else " a"
+        return int(self._counter.tokenizer.count_in_place([self._frame.before + head], "", after)[0])
+
+
+def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, max_tokens: int) -> Sample:
+    """The finished sample: pieces joined, spans as running lengths, hashes of what is asked and of what is sent."""
+    spans: list[Span] = []
+    position = 0
+    for piece in draft.pieces:
+        end = position + len(piece.text)
+        if piece.kind is not None:
+            spans.append(Span(piece.kind, position, end))
+        position = end
+    message = "".join([piece.text for piece in draft.pieces])
+    return Sample(
+        key=key,
+        plan=plan,
+        fit=fit,
+        messages=({"role": "user", "content": message},),
+        answer_prefix=draft.answer_prefix,
+        spans=tuple(spans),
+        item_hash=digest(message, draft.answer_prefix),
+        prompt_hash=digest(frame.render(message, draft.answer_prefix)),
+        max_tokens=max_tokens,
+    )
+
+
+def request_for(sample: Sample, frame: Frame) -> Request:
+    """The request that asks a sample, its template rendered here."""
+    text = frame.render(sample.text, sample.answer_prefix)
+    return Request(max_tokens=sample.max_tokens, text=text, sample=sample)

@@ -1,0 +1,1 @@
+"""Summaries for people: the console table, charts as data, and one HTML page."""

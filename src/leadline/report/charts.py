@@ -1,0 +1,146 @@
+"""Charts as data: each is a Vega-Lite description over aggregates, drawn elsewhere (page, PNG, notebook)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from leadline.analysis.design import Design
+from leadline.analysis.summary import Summary
+from leadline.analysis.verdict import format_length
+
+MEAN = "mean"
+
+INK = "currentColor"
+"""Text and axes take the colour of the text around the chart, so that one drawing reads on light and on dark."""
+
+SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d1f", "#7f7f7f")
+"""After Okabe and Ito, "Color universal design", 2008: told apart with every common colour vision. Only those with a
+contrast of 3 to 1 on white and on near-black."""
+
+SERIES_DASHES = ([6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3], [10, 4])
+SERIES_SHAPES = ("square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+
+
+def score_by_length(summary: Summary, design: Design, width_px: int = 620, height_px: int = 300) -> dict[str, Any]:
+    """Score by length: the mean, one line per category, the thresholds, and intervals of the mean where there are any.
+
+    Series differ by colour, by dash and by shape. The Vega-Lite description holds its data.
+    """
+    import altair as alt
+
+    series = [MEAN, *(design.categories if len(design.categories) > 1 else ())]
+    x = _length_axis(design, alt)
+    layers: list[Any] = [
+        *_thresholds(summary, design, alt),
+        *_lines(summary, series, x, alt, legend_columns=3 if width_px >= 400 else 2),
+    ]
+    intervals = [
+        {"length": score.length, "low": score.low, "high": score.high}
+        for score in summary.by_length
+        if score.low is not None and score.high is not None
+    ]
+    if intervals:
+        bars = alt.Chart(alt.Data(values=intervals)).mark_rule(color=INK, strokeWidth=1.5, opacity=0.55)
+        layers.append(bars.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high")))
+    chart = (
+        alt.layer(*layers)
+        .properties(width=width_px, height=height_px, background="transparent")
+        .configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=INK,
+            domainColor=INK,
+            tickColor=INK,
+            gridColor=INK,
+            gridOpacity=0.12,
+            domainOpacity=0.4,
+            tickOpacity=0.4,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+        )
+        .configure_legend(labelColor=INK, labelFontSize=12, symbolSize=70, symbolStrokeWidth=0)
+    )
+    return chart.to_dict()
+
+
+def _length_axis(design: Design, alt: Any) -> Any:
+    """Lengths on a logarithmic axis of base 2, labelled as people write them, at the tested lengths alone."""
+    labels = json.dumps({str(length): format_length(length, design.k) for length in design.lengths})
+    first, last = design.lengths[0], design.lengths[-1]
+    return alt.X(
+        "length:Q",
+        title="length",
+        scale=alt.Scale(type="log", base=2, domain=[first / 1.12, last * 1.12], nice=False),
+        axis=alt.Axis(values=list(design.lengths), labelExpr=f"({labels})[datum.value]", grid=False, labelOverlap=True),
+    )
+
+
+def _lines(summary: Summary, series: list[str], x: Any, alt: Any, legend_columns: int) -> list[Any]:
+    values = [
+        {"length": score.length, "series": name, "score": value}
+        for score in summary.by_length
+        for name in series
+        if (value := score.score if name == MEAN else score.categories[name]) is not None
+    ]
+    count = len(series) - 1
+    legend = (
+        alt.Legend(title=None, orient="top", direction="horizontal", columns=legend_columns, columnPadding=18)
+        if count
+        else None
+    )
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=x,
+        y=alt.Y("score:Q", title="score, per cent", scale=alt.Scale(domain=[0, 100])),
+        color=alt.Color(
+            "series:N",
+            scale=alt.Scale(domain=series, range=[INK, *_cycle(SERIES_COLOURS, count)]),
+            legend=legend,
+        ),
+    )
+    dash = alt.StrokeDash(
+        "series:N", scale=alt.Scale(domain=series, range=[[1, 0], *_cycle(SERIES_DASHES, count)]), legend=legend
+    )
+    shape = alt.Shape(
+        "series:N", scale=alt.Scale(domain=series, range=["circle", *_cycle(SERIES_SHAPES, count)]), legend=legend
+    )
+    thick = alt.condition("datum.series === 'mean'", alt.value(3), alt.value(1.75))
+    return [
+        base.mark_line(clip=True).encode(strokeDash=dash, strokeWidth=thick),
+        base.mark_point(filled=True, size=60, opacity=1, clip=False).encode(shape=shape),
+    ]
+
+
+def _thresholds(summary: Summary, design: Design, alt: Any) -> list[Any]:
+    lengths = summary.effective_length
+    rules: list[dict[str, Any]] = []
+    if lengths.absolute.threshold is not None:
+        rules.append({"score": lengths.absolute.threshold, "label": f"{lengths.absolute.threshold:g} asked for"})
+    if lengths.relative.no_claim is None and lengths.relative.threshold is not None:
+        shortest = format_length(design.lengths[0], design.k)
+        share = 100 * (design.threshold_relative or 0.0)
+        rules.append({"score": lengths.relative.threshold, "label": f"{share:g} % of {shortest}"})
+    if not rules:
+        return []
+    rules.sort(key=lambda rule: rule["score"], reverse=True)
+    base = alt.Chart(alt.Data(values=rules)).encode(y=alt.Y("score:Q"))
+    layers: list[Any] = [base.mark_rule(color=INK, strokeDash=[2, 4], opacity=0.7)]
+    # The upper label stands above its rule and the lower one below, so that they keep apart however near the rules are.
+    for rule, (baseline, offset) in zip(rules, (("bottom", -4), ("top", 4)), strict=False):
+        text = alt.Chart(alt.Data(values=[rule])).encode(y=alt.Y("score:Q"), x=alt.value("width"), text="label:N")
+        layers.append(text.mark_text(align="right", baseline=baseline, dy=offset, fontSize=11, color=INK, opacity=0.75))
+    return layers
+
+
+def _cycle(values: tuple[Any, ...], count: int) -> list[Any]:
+    return [values[index % len(values)] for index in range(count)]
+
+
+def to_svg(chart: dict[str, Any]) -> str:
+    """The chart drawn as one SVG element."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(chart)

@@ -1,0 +1,163 @@
+"""The table of a run on the console: tasks by lengths, category means, the mean, who passes, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from leadline.analysis.cells import Cell
+from leadline.analysis.design import Design
+from leadline.analysis.effective import EffectiveLength, passes
+from leadline.analysis.lengths import LengthScore
+from leadline.analysis.summary import Summary
+from leadline.analysis.verdict import format_figure, format_length
+
+_COLUMN_GAP = 2
+
+
+def show(summary: Summary, design: Design, verdict: str, file: TextIO) -> None:
+    """Write the table and the verdict to a file.
+
+    On a terminal a table that is too wide is split by lengths. Anywhere else it is plain text as wide as it has to be:
+    no colours, and no figure is ever cut.
+    """
+    console = Console(file=file, highlight=False)
+    dash = "–" if _can_write("–", file) else "-"
+    rows = _rows(summary, design, dash)
+    blocks = _blocks(rows, design, console.width) if console.is_terminal else [range(len(design.lengths))]
+    if not console.is_terminal:
+        console = Console(file=file, highlight=False, no_color=True, width=_width(rows, range(len(design.lengths))))
+    for block in blocks:
+        console.print(_table(rows, block, design))
+    for line in (*_remarks(summary, design, dash), "", verdict[:1].upper() + verdict[1:] + "."):
+        plain = line.replace("–", dash)
+        # Printed without wrapping of ours: a terminal wraps by itself, and a pipe gets whole lines.
+        console.print(Text(plain, style="bold" if line and line[-1] == "." else "dim"), soft_wrap=True)
+
+
+class _Row:
+    """A line of the table: its name, one text per length, and how it looks."""
+
+    def __init__(self, name: str, texts: Sequence[str], style: str = "", ends: bool = False) -> None:
+        self.name, self.texts, self.style, self.ends = name, tuple(texts), style, ends
+
+
+def _rows(summary: Summary, design: Design, dash: str) -> list[_Row]:
+    rows = [
+        _Row(task.name, [_cell(summary.cell(task.name, length), dash) for length in design.lengths])
+        for task in design.tasks
+    ]
+    rows[-1:] = [_Row(row.name, row.texts, row.style, ends=True) for row in rows[-1:]]
+    if len(design.categories) > 1:
+        means = [
+            _Row(category, [_category(score, category, dash) for score in summary.by_length], "italic")
+            for category in design.categories
+        ]
+        means[-1].ends = True
+        rows += means
+    rows.append(_Row("mean", [_mean(score, summary, dash) for score in summary.by_length], "bold"))
+    for name, length in _thresholds(summary, design):
+        rows.append(_Row(name, [_pass(score, length, dash) for score in summary.by_length]))
+    return rows
+
+
+def _thresholds(summary: Summary, design: Design) -> list[tuple[str, EffectiveLength]]:
+    lengths = summary.effective_length
+    rows: list[tuple[str, EffectiveLength]] = []
+    if lengths.absolute.no_claim is None and lengths.absolute.threshold is not None:
+        rows.append((f"reaches {lengths.absolute.threshold:g}", lengths.absolute))
+    if lengths.relative.no_claim is None and lengths.relative.threshold is not None:
+        rows.append((f"keeps {100 * (design.threshold_relative or 0):g} %", lengths.relative))
+    return rows
+
+
+def _cell(cell: Cell, dash: str) -> str:
+    if cell.absent or (cell.score is None and cell.complete):
+        return dash
+    return ("?" if cell.score is None else f"{cell.score:.1f}") + ("" if cell.complete else "*")
+
+
+def _category(score: LengthScore, category: str, dash: str) -> str:
+    value = score.categories[category]
+    return dash if value is None else f"{value:.1f}" + ("*" if category in score.incomplete_categories else "")
+
+
+def _mean(score: LengthScore, summary: Summary, dash: str) -> str:
+    if score.score is None:
+        return dash
+    lengths = summary.effective_length
+    bound = (lengths.absolute if lengths.absolute.no_claim is None else lengths.relative).threshold
+    text = f"{score.score:.1f}" if bound is None else format_figure(score.score, bound, 1)
+    return text + ("" if score.complete else "*")
+
+
+def _pass(score: LengthScore, length: EffectiveLength, dash: str) -> str:
+    answer = None if length.threshold is None else passes(score, length.threshold)
+    return dash if answer is None else "yes" if answer else "no"
+
+
+def _table(rows: Sequence[_Row], block: Sequence[int], design: Design) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, _COLUMN_GAP, 0, 0), show_edge=False)
+    table.add_column("task", no_wrap=True, min_width=_name_width(rows))
+    for index in block:
+        name = format_length(design.lengths[index], design.k)
+        table.add_column(name, justify="right", no_wrap=True, min_width=_column_width(rows, index, name))
+    for row in rows:
+        cells = [Text(row.texts[index], style=_colour(row.texts[index])) for index in block]
+        table.add_row(Text(row.name), *cells, style=row.style)
+        if row.ends:
+            table.add_row("")
+    return table
+
+
+def _colour(text: str) -> str:
+    return {"yes": "green", "no": "red"}.get(text, "")
+
+
+def _name_width(rows: Sequence[_Row]) -> int:
+    return max(len("task"), *(Text(row.name).cell_len for row in rows))
+
+
+def _column_width(rows: Sequence[_Row], index: int, name: str = "") -> int:
+    return max(len(name), *(len(row.texts[index]) for row in rows))
+
+
+def _width(rows: Sequence[_Row], block: Sequence[int]) -> int:
+    """Width that the table takes, with room for the longest header."""
+    return _name_width(rows) + sum(max(8, _column_width(rows, index)) + _COLUMN_GAP for index in block) + _COLUMN_GAP
+
+
+def _blocks(rows: Sequence[_Row], design: Design, width: int) -> list[list[int]]:
+    """The lengths in blocks whose tables fit the width; a block has one length at least."""
+    blocks: list[list[int]] = [[]]
+    for index in range(len(design.lengths)):
+        if blocks[-1] and _width(rows, [*blocks[-1], index]) > width:
+            blocks.append([])
+        blocks[-1].append(index)
+    return blocks
+
+
+def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
+    """What a reader must know to read the table: how many trials, and what the marks mean."""
+    counts = sorted({cell.n for cell in summary.cells if cell.score is not None})
+    remarks: list[str] = []
+    if counts:
+        trials = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        remarks.append(f"scores in per cent, {trials} trial{'s' if counts[-1] != 1 else ''} in each cell")
+    if any(cell.absent for cell in summary.cells):
+        remarks.append(f"{dash} does not fit this length; left out of every mean: {', '.join(summary.left_out_tasks)}")
+    if not all(cell.complete for cell in summary.cells):
+        remarks.append("* incomplete: trials failed, were not read whole, or are still to be asked")
+    return remarks
+
+
+def _can_write(text: str, file: TextIO) -> bool:
+    try:
+        text.encode(getattr(file, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,284 @@
+"""The report: one HTML file that needs nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from leadline.analysis.cells import Cell
+from leadline.analysis.design import Design, TaskDesign
+from leadline.analysis.effective import passes
+from leadline.analysis.lengths import LengthScore
+from leadline.analysis.summary import Summary
+from leadline.analysis.verdict import format_effective, format_figure, format_length
+from leadline.records import OUTCOMES, Outcome
+from leadline.report.charts import score_by_length, to_svg
+
+CHART_WIDTHS_PX = {"wide": 640, "narrow": 250}
+"""The chart is drawn twice, so that its lettering keeps its size on a telephone."""
+
+WARNED: Mapping[Outcome, str] = {
+    "truncated_prompt": "the server did not read the whole prompt; these trials are not scored",
+    "truncated_output": "the answer was cut by its budget; it is scored as far as it goes",
+    "filtered": "the provider's filter withheld the answer; it scores 0",
+    "failed": "no answer came; these trials are not scored",
+}
+"""Outcomes that a reader must know of before believing a figure that rests on them, with what they mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """One cell of the page's table, as texts."""
+
+    score: str
+    mark: str = ""
+    detail: str = ""
+    strict: str = ""
+    strict_is_lower: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A category of the table: its mean at each length, and its tasks."""
+
+    name: str
+    means: tuple[_Figure, ...]
+    tasks: tuple[tuple[str, tuple[_Figure, ...]], ...]
+
+
+def write_page(path: Path, summary: Summary, design: Design, manifest: Mapping[str, Any], verdict: str) -> None:
+    """Write the report of a run.
+
+    Args:
+        path: the HTML file, replaced where it exists.
+        summary: the figures.
+        design: what was measured.
+        manifest: the resolved set-up of the run, shown as it is.
+        verdict: the sentence that stands at the top.
+    """
+    page = render_page(summary, design, manifest, verdict)
+    # A text from a model can hold half a surrogate pair, which UTF-8 cannot write.
+    path.write_bytes(page.encode("utf-8", errors="replace"))
+
+
+def render_page(summary: Summary, design: Design, manifest: Mapping[str, Any], verdict: str) -> str:
+    """The report of a run as HTML. Everything that is put into it is escaped."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    source = resources.files("leadline.report").joinpath("page.html.j2").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    headline, _, rest = verdict.partition(": ")
+    reason, *caveats = rest.split("; ")
+    charts = {
+        name: Markup(_inline(to_svg(score_by_length(summary, design, width_px=width))))  # our own drawing
+        for name, width in CHART_WIDTHS_PX.items()
+    }
+    return environment.from_string(source).render(
+        model=summary.model,
+        suite=summary.suite,
+        protocol=summary.protocol,
+        verdict=verdict,
+        headline=_sentence(headline),
+        reason=_sentence(reason),
+        caveats=[_sentence(caveat) for caveat in caveats],
+        charts=charts if summary.by_length else {},
+        chart_text=_chart_text(summary, design),
+        has_intervals=any(score.low is not None for score in summary.by_length),
+        lengths=[format_length(length, design.k) for length in design.lengths],
+        groups=_groups(summary, design),
+        means=[_mean(score, summary) for score in summary.by_length],
+        passing=_passing(summary, design),
+        warnings=_warnings(summary, design),
+        outcomes=_outcomes(summary, design),
+        methods=_methods(summary, design),
+        averages=_averages(summary, design),
+        left_out=summary.left_out_tasks,
+        has_incomplete=any(not cell.complete for cell in summary.cells),
+        has_absent=any(cell.absent for cell in summary.cells),
+        tokens=_tokens(summary),
+        manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
+    )
+
+
+def _inline(svg: str) -> str:
+    """The SVG for use inside HTML, where name spaces are known and the size comes from the page."""
+    head, _, rest = svg.partition(">")
+    kept = re.sub(r'\s(?:xmlns(?::\w+)?|version|width|height)="[^"]*"', "", head)
+    return f'{kept} aria-hidden="true" focusable="false">{rest}'
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _figure(cell: Cell) -> _Figure:
+    if cell.absent:
+        return _Figure("–", title="does not fit this length")
+    if cell.score is None:
+        return _Figure("?", mark="*", title="nothing scored yet")
+    interval = "" if cell.low is None or cell.high is None else f"{cell.low:.0f}–{cell.high:.0f}"
+    return _Figure(
+        score=f"{cell.score:.1f}",
+        mark="" if cell.complete else "*",
+        detail=interval,
+        strict=_strict(cell.score, cell.strict),
+        strict_is_lower=cell.strict is not None and cell.strict < cell.score,
+        title=f"n = {cell.n}" + (f", 95 % interval {interval}" if interval else ""),
+    )
+
+
+def _strict(score: float, strict: float | None) -> str:
+    """The strict score where the two part by more than rounding."""
+    return "" if strict is None or abs(strict - score) < 0.05 else f"strict {strict:.1f}"
+
+
+def _groups(summary: Summary, design: Design) -> list[_Group]:
+    def tasks_of(category: str) -> list[TaskDesign]:
+        return [task for task in design.tasks if task.category == category]
+
+    return [
+        _Group(
+            name=category,
+            means=tuple(_category_mean(score, category) for score in summary.by_length),
+            tasks=tuple(
+                (task.name, tuple(_figure(summary.cell(task.name, length)) for length in design.lengths))
+                for task in tasks_of(category)
+            ),
+        )
+        for category in design.categories
+    ]
+
+
+def _category_mean(score: LengthScore, category: str) -> _Figure:
+    value = score.categories[category]
+    mark = "*" if category in score.incomplete_categories else ""
+    return _Figure("–") if value is None else _Figure(f"{value:.1f}", mark)
+
+
+def _mean(score: LengthScore, summary: Summary) -> _Figure:
+    if score.score is None:
+        return _Figure("–")
+    lengths = summary.effective_length
+    bound = (lengths.absolute if lengths.absolute.no_claim is None else lengths.relative).threshold
+    return _Figure(
+        score=f"{score.score:.1f}" if bound is None else format_figure(score.score, bound, 1),
+        mark="" if score.complete else "*",
+        detail="" if score.low is None or score.high is None else f"{score.low:.0f}–{score.high:.0f}",
+        strict=_strict(score.score, score.strict),
+        strict_is_lower=score.strict is not None and score.strict < score.score,
+        title=f"n = {score.n}",
+    )
+
+
+def _passing(summary: Summary, design: Design) -> list[tuple[str, list[bool | None]]]:
+    lengths = summary.effective_length
+    rows: list[tuple[str, list[bool | None]]] = []
+    for name, length in (
+        (f"reaches {design.threshold_absolute or 0:g}", lengths.absolute),
+        (f"keeps {100 * (design.threshold_relative or 0):g} %", lengths.relative),
+    ):
+        threshold = length.threshold
+        if length.no_claim is None and threshold is not None:
+            rows.append((name, [passes(score, threshold) for score in summary.by_length]))
+    return rows
+
+
+def _warnings(summary: Summary, design: Design) -> list[tuple[str, int, str, str]]:
+    """Outcome, trials, meaning and where, for each outcome that a figure rests on and a reader must know of."""
+    warnings: list[tuple[str, int, str, str]] = []
+    for outcome, meaning in WARNED.items():
+        cells = [cell for cell in summary.cells if cell.outcomes.get(outcome)]
+        if cells:
+            trials = sum(cell.outcomes[outcome] for cell in cells)
+            at = ", ".join(format_length(length, design.k) for length in sorted({cell.length for cell in cells}))
+            warnings.append((outcome.replace("_", " "), trials, meaning, at))
+    return warnings
+
+
+def _outcomes(summary: Summary, design: Design) -> list[tuple[str, bool, list[int]]]:
+    """Outcome, whether it is warned of, and trials at each length, for the outcomes that occurred."""
+    rows: list[tuple[str, bool, list[int]]] = []
+    for outcome in OUTCOMES:
+        counts = [
+            sum(cell.outcomes.get(outcome, 0) for cell in summary.cells if cell.length == length)
+            for length in design.lengths
+        ]
+        if any(counts):
+            rows.append((outcome.replace("_", " "), outcome in WARNED, counts))
+    return rows
+
+
+def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
+    counts = sorted({cell.n for cell in summary.cells if cell.score is not None})
+    trials = "no trial" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    kept = len(design.tasks) - len(summary.left_out_tasks)
+    lengths = summary.effective_length
+    shortest = format_length(design.lengths[0], design.k) if design.lengths else "–"
+    methods = [
+        ("Trial", "share of the wanted items that the answer contains, case-insensitive, 0 to 1; with one wanted item"
+         " and several accepted forms, any of them is enough"),
+        ("Strict", "the same at word boundaries, with extra wrong items counting against the answer: F1 for several"
+         " wanted items, all or nothing for one. It stands beside a score where the two part"),
+        ("Cell", f"100 × the mean of its trials; here n = {trials}"),
+        ("Interval", "Wilson's 95 % score interval, for tasks whose trials score 0 or 1"),
+        ("Mean at a length", f"the mean of the task means, over the {kept} of {len(design.tasks)} tasks that fit every"
+         " length; its interval joins those of its tasks (Zou and Donner 2008), where each has one"),
+        ("Effective length", "the greatest tested length whose mean reaches the threshold; a length with incomplete"
+         " cells neither passes nor fails"),
+    ]  # fmt: skip
+    if lengths.relative.threshold is not None:
+        share = 100 * (design.threshold_relative or 0)
+        methods.append(
+            ("Relative threshold", f"{share:g} % of the mean at {shortest}, which is {lengths.relative.threshold:.1f}")
+        )
+    if lengths.absolute.threshold is not None:
+        methods.append(("Absolute threshold", f"{lengths.absolute.threshold:g}, from the suite"))
+    return methods
+
+
+def _averages(summary: Summary, design: Design) -> list[tuple[str, str]]:
+    lengths = summary.effective_length
+    shortest = design.lengths[0] if design.lengths else 0
+    figures = [
+        (name, format_effective(length, shortest, design.k))
+        for name, length in (
+            ("effective length, absolute", lengths.absolute),
+            ("effective length, relative", lengths.relative),
+            ("effective length, strict", lengths.strict),
+        )
+        if length.threshold is not None
+    ]
+    for name, value in (
+        ("average over lengths", summary.average),
+        ("weighted to long (1 … n)", summary.wavg_inc),
+        ("weighted to short (n … 1)", summary.wavg_dec),
+    ):
+        figures.append((name, "–" if value is None else f"{value:.1f}"))
+    return figures
+
+
+def _tokens(summary: Summary) -> list[tuple[str, str]]:
+    tokens = summary.tokens
+    figures = (
+        ("requests", tokens.asked),
+        ("prompt tokens", tokens.prompt),
+        ("of them cached", tokens.cached),
+        ("output tokens", tokens.output),
+    )
+    return [(name, "not told" if value is None else f"{value:,}".replace(",", "\u202f")) for name, value in figures]
+
+
+def _chart_text(summary: Summary, design: Design) -> str:
+    """The chart in words, for those who cannot see it."""
+    scores = ", ".join(
+        f"{format_length(score.length, design.k)} {'no score' if score.score is None else f'{score.score:.1f}'}"
+        for score in summary.by_length
+    )
+    return f"Line chart of the score in per cent by length. Mean: {scores}."

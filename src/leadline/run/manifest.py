@@ -1,0 +1,121 @@
+"""A run's ``run.json``: the resolved spec, versions, hashes, and what the model said of itself."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from leadline import __version__
+from leadline.analysis.design import Design, TaskDesign
+from leadline.errors import RunFolderError
+from leadline.prompt import Frame
+from leadline.requests import ModelFacts
+from leadline.run.identity import identity_hash
+from leadline.run.store import write_atomically
+from leadline.spec import RunSpec
+from leadline.tasks.registry import RULER_TASKS, make_task
+
+FORMAT = 1
+"""Version of a run's folder; a folder of another version is refused."""
+
+MANIFEST = "run.json"
+PACKAGES = ("openvino-genai", "numpy", "tiktoken", "tokenizers", "wonderwords")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The ``run.json`` of a run's folder.
+
+    Raises:
+        RunFolderError: the folder is not a run's, or of another version.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RunFolderError(
+            f"{folder} is not a run's folder: it has no {MANIFEST}; a run is at RUNS/<model>/<suite>-<id>"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"{path} cannot be read ({error}): restore it, or run again with another --out") from error
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != FORMAT:
+        raise RunFolderError(
+            f"{folder} has format {found!r} and this leadline reads format {FORMAT}: use the leadline that wrote it"
+        )
+    return manifest
+
+
+def merged_manifest(
+    folder: Path, spec: RunSpec, facts: ModelFacts, frame: Frame, identity: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The manifest of a run that begins or goes on now.
+
+    `asked` is everything that was asked for so far, over all invocations; `resumed` says whether there were others.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    asked: dict[str, Any] = {"tasks": list(spec.tasks), "lengths": list(spec.lengths), "samples": spec.samples}
+    created, resumed = now, (folder / MANIFEST).exists()
+    if resumed:
+        old = read_manifest(folder)
+        created = old["created"]
+        before = old["asked"]
+        asked = {
+            "tasks": list(dict.fromkeys([*before["tasks"], *spec.tasks])),
+            "lengths": sorted({*before["lengths"], *spec.lengths}),
+            "samples": max(before["samples"], spec.samples),
+        }
+    return {
+        "format": FORMAT,
+        "id": identity_hash(identity),
+        "created": created,
+        "resumed": resumed,
+        "asked": asked,
+        "spec": spec.model_dump(mode="json"),
+        "identity": dict(identity),
+        "model": {"name": facts.name, **facts.details},
+        "frame": {"name": frame.name, "mode": frame.mode, "before": frame.before, "middle": frame.middle},
+        "versions": _versions(),
+    }
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write ``run.json``.
+
+    Raises:
+        RunFolderError: it cannot be written.
+    """
+    write_atomically(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+def design_of(manifest: Mapping[str, Any]) -> Design:
+    """What the analysis needs to know of a run, from its manifest alone."""
+    spec = RunSpec.model_validate(manifest["spec"])
+    asked = manifest["asked"]
+    tasks = [make_task(name, spec.changes(name)) for name in asked["tasks"]]
+    return Design(
+        suite=spec.suite,
+        model=manifest["model"]["name"],
+        protocol=spec.protocol,
+        lengths=tuple(asked["lengths"]),
+        tasks=tuple(TaskDesign(task.name, task.category, binary=task.targets == 1) for task in tasks),
+        samples=asked["samples"],
+        k=spec.k,
+        threshold_absolute=spec.verdict.threshold,
+        threshold_relative=spec.verdict.relative,
+        claims_tasks=RULER_TASKS if spec.verdict.threshold is not None else (),
+    )
+
+
+def _versions() -> dict[str, str]:
+    versions = {"leadline": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions

@@ -1,0 +1,185 @@
+"""Which trials to ask, in which order: rounds, prefix order, lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from leadline.items import Fit, ItemKey, Plan, TrialKey
+from leadline.sampler import Sampler
+from leadline.tasks.base import Task, item_key
+
+ROUND_ITEMS = 25
+"""Items of each task and length in a round where no stopping rule asks for smaller ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One trial that is to be asked.
+
+    Its plan is made again when its turn comes; only the fit is kept, since finding it costs the most.
+    """
+
+    task: Task
+    key: TrialKey
+    fit: Fit
+    group: str
+    shared_tokens: int
+
+
+@dataclass(slots=True)
+class Round:
+    """A balanced share of every task and length.
+
+    Attributes:
+        trials: what to ask, in order.
+        unfit: one key for every cell that is found absent: this item does not fit its length.
+        beyond: one key for every cell whose length the model does not accept.
+    """
+
+    number: int
+    trials: list[Trial] = field(default_factory=list[Trial])
+    unfit: list[TrialKey] = field(default_factory=list[TrialKey])
+    beyond: list[TrialKey] = field(default_factory=list[TrialKey])
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Prompt tokens of all its trials."""
+        return sum(trial.fit.prompt_tokens for trial in self.trials)
+
+
+Cell = tuple[str, int]
+"""A task's name and a length."""
+
+
+@dataclass(slots=True)
+class Schedule:
+    """The rounds of a run.
+
+    Attributes:
+        done: trials that have a final record.
+        closed: cells of which nothing more is asked: absent, or beyond the model. Grows while the run goes on.
+        context_tokens: the longest request that the model accepts, or None where unknown.
+    """
+
+    sampler: Sampler
+    tasks: Sequence[Task]
+    lengths: Sequence[int]
+    samples: int
+    shard: tuple[int, int]
+    in_prefix_order: bool
+    context_tokens: int | None
+    done: Collection[TrialKey]
+    closed: set[Cell] = field(default_factory=set[Cell])
+
+    def rounds(self) -> Iterator[Round]:
+        """One round after the other, each made when it is asked for."""
+        for number, start in enumerate(range(0, self.samples, ROUND_ITEMS)):
+            yield self._round(number, range(start, min(start + ROUND_ITEMS, self.samples)))
+
+    def estimate(self) -> tuple[int, int]:
+        """About how many trials and prompt tokens there are to ask, from lengths alone."""
+        mine, shards = self.shard
+        trials = tokens = 0
+        names = {task.name for task in self.tasks}
+        finished: dict[Cell, int] = {}
+        for key in self.done:
+            cell = (key.item.task, key.length)
+            if key.item.task in names and key.item.index < self.samples and key.item.index % shards == mine:
+                finished[cell] = finished.get(cell, 0) + 1
+        share = len(range(mine, self.samples, shards))
+        for task in self.tasks:
+            for length in self.lengths:
+                cell = (task.name, length)
+                if cell in self.closed or (self.context_tokens is not None and length > self.context_tokens):
+                    continue
+                missing = max(0, share - finished.get(cell, 0))
+                trials += missing
+                tokens += missing * max(0, length - task.params.output_tokens)
+        return trials, tokens
+
+    def _round(self, number: int, indices: range) -> Round:
+        made = Round(number)
+        mine, shards = self.shard
+        for task in self.tasks:
+            open_lengths = [length for length in self.lengths if self._is_open(made, task, length, indices)]
+            for index in indices:
+                if index % shards != mine or not open_lengths:
+                    continue
+                item = item_key(task, self.sampler.seed, index)
+                plan = self.sampler.plan(task, index)
+                for length in list(open_lengths):
+                    if not self._place(made, task, plan, item, length):
+                        open_lengths.remove(length)
+        made.trials = [trial for trial in made.trials if (trial.task.name, trial.key.length) not in self.closed]
+        if self.in_prefix_order:
+            made.trials.sort(key=lambda trial: (trial.group, -trial.shared_tokens, trial.key.length))
+        return made
+
+    def _is_open(self, made: Round, task: Task, length: int, indices: range) -> bool:
+        """Whether a cell is to be asked; the first refusal of a cell leaves one key to be recorded."""
+        cell = (task.name, length)
+        if cell in self.closed:
+            return False
+        if self.context_tokens is None or length <= self.context_tokens:
+            return True
+        self.closed.add(cell)
+        made.beyond.append(TrialKey(item_key(task, self.sampler.seed, indices[0]), length))
+        return False
+
+    def _place(self, made: Round, task: Task, plan: Plan, item: ItemKey, length: int) -> bool:
+        """Put a trial into the round unless it is done; False where the item does not fit, which closes its cell."""
+        key = TrialKey(item, length)
+        if key in self.done:
+            return True
+        fit = self.sampler.fit(task, plan, length)
+        if fit is None:
+            self.closed.add((task.name, length))
+            made.unfit.append(key)
+            return False
+        group, shared = "", 0
+        if plan.prefix is not None:
+            group, shared = plan.prefix.group, int(plan.prefix.fraction * fit.prompt_tokens)
+        made.trials.append(Trial(task, key, fit, group, shared))
+        return True
+
+
+def lanes(trials: Sequence[Trial], count: int) -> list[Sequence[Trial]]:
+    """The queue cut into at most `count` contiguous parts of about equal prompt tokens.
+
+    Each part is asked by one worker in order, so that neighbours in the queue follow each other on the server; a
+    common pool over a sorted queue loses most of what they share.
+    """
+    total = sum(trial.fit.prompt_tokens for trial in trials)
+    parts: list[Sequence[Trial]] = []
+    start = spent = 0
+    for position, trial in enumerate(trials, start=1):
+        spent += trial.fit.prompt_tokens
+        if spent * count >= total * (len(parts) + 1) or position == len(trials):
+            parts.append(trials[start:position])
+            start = position
+    return parts
+
+
+def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], report: Callable[[str], None]) -> None:
+    """Count a few finished samples of each task as whole texts, at the smallest and the greatest length.
+
+    A task whose sums do not equal the whole count is from then on counted as whole text, which is slow and exact;
+    `report` is told.
+    """
+    for task in tasks:
+        for length in {min(lengths), max(lengths)} if lengths else set[int]():
+            for index in range(2):
+                plan = sampler.plan(task, index)
+                fit = sampler.fit(task, plan, length)
+                if fit is None:
+                    continue
+                sample = sampler.sample(task, plan, fit, length)
+                whole = sampler.counter.whole(sample.text, sample.answer_prefix)
+                if whole != fit.prompt_tokens:
+                    sampler.distrust(task)
+                    report(
+                        f"{task.name} at {length}: the sum of its parts is {fit.prompt_tokens} tokens and the whole "
+                        f"text {whole}: this task is counted as whole text from now on, which is slower"
+                    )
+                    break

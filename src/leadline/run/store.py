@@ -1,0 +1,160 @@
+"""A run's records on disk: append only, one file per process, durable before a trial counts as done."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import queue
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from leadline.errors import RunFolderError
+from leadline.records import Record
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a whole file, or leave the old one as it was."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise RunFolderError(f"{path} cannot be written ({error.strerror}): nothing that was there is lost") from error
+
+
+@dataclass(slots=True)
+class Damage:
+    """Lines of record files that were skipped because they are damaged."""
+
+    lines: int = 0
+
+
+def read_records(folder: Path, *, skip_damaged: bool = False, damage: Damage | None = None) -> Iterator[Record]:
+    """All records of a run, oldest file first.
+
+    A last line without its newline was cut by a crash and is no record. Any other line that is not a record stops the
+    reading, unless `skip_damaged`: then it is counted in `damage`.
+
+    Raises:
+        RunFolderError: a damaged line, with its file and number.
+    """
+    files = sorted(folder.glob("records-*.jsonl"), key=lambda path: path.stem.split("-", 2)[2])
+    for path in files:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    break
+                try:
+                    yield Record.from_json(line.decode("utf-8"))
+                except ValueError as error:
+                    if not skip_damaged:
+                        raise RunFolderError(
+                            f"{path}, line {number} is damaged: restore the file, or go on without the line "
+                            "with --skip-damaged"
+                        ) from error
+                    if damage is not None:
+                        damage.lines += 1
+
+
+class RecordWriter:
+    """Appends records to a file of its own; `append` returns when the line has reached the disk.
+
+    A thread writes and syncs whatever has come in since its last sync, so many lanes share one sync.
+    """
+
+    def __init__(self, folder: Path, shard: tuple[int, int]) -> None:
+        """Open a new file in `folder`.
+
+        Raises:
+            RunFolderError: another process writes this shard of the run, or the folder cannot be written.
+        """
+        from filelock import FileLock, Timeout
+
+        number, shards = shard
+        name = f"{number + 1}of{shards}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(folder / f".lock-{name}")
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            raise RunFolderError(
+                f"another process is writing to {folder}: wait until it ends, or divide the work with --shard i/n"
+            ) from error
+        except OSError as error:
+            raise RunFolderError(f"{folder} cannot be written ({error.strerror}): choose another with --out") from error
+        start = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        self.path = folder / f"records-{name}-{start}-{secrets.token_hex(4)}.jsonl"
+        self._queue: queue.SimpleQueue[tuple[str, asyncio.Future[None]] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    async def append(self, record: Record) -> None:
+        """Write a record.
+
+        Raises:
+            RunFolderError: the line could not be written; the trial counts as not asked.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._write, name="records", daemon=True)
+            self._thread.start()
+        self._queue.put((record.to_json() + "\n", future))
+        await future
+
+    def close(self) -> None:
+        """Write what is waiting and let go of the run."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
+        self._lock.release()
+
+    def _write(self) -> None:
+        file = None
+        ended = False
+        while not ended:
+            batch = [self._queue.get()]
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    batch.append(self._queue.get_nowait())
+            ended = None in batch
+            waiting = [entry for entry in batch if entry is not None]
+            failure: OSError | None = None
+            try:
+                if file is None and waiting:
+                    file = self.path.open("ab")
+                if file is not None:
+                    file.write("".join(line for line, _ in waiting).encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                failure = error
+            for _, future in waiting:
+                with contextlib.suppress(RuntimeError):
+                    future.get_loop().call_soon_threadsafe(_settle, future, failure, self.path)
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
+
+
+def _settle(future: asyncio.Future[None], failure: OSError | None, path: Path) -> None:
+    if future.done():
+        return
+    if failure is None:
+        future.set_result(None)
+    else:
+        future.set_exception(
+            RunFolderError(
+                f"{path} cannot be written ({failure.strerror}): every record before is safe; "
+                "make room and start the same command again"
+            )
+        )

@@ -1,0 +1,206 @@
+"""What a run is asked to do: strict validation where text comes in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from leadline.errors import UsageError
+from leadline.suites import suite_data
+from leadline.tasks.base import Task
+from leadline.tasks.registry import FAMILIES, TASKS, make_task, suggestion
+
+LOCAL = "local"
+"""Alias of the model in the box."""
+
+SMALLEST_LENGTH = 1
+GREATEST_LENGTH = 4 * 1024 * 1024
+DEFAULT_SUITE = "quick"
+_LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmM]?)")
+
+
+def parse_length(text: str | int, k: int = 1024) -> int:
+    """A length in tokens: ``4096``, ``4k``, ``128K`` and ``1M`` all parse; k is 1024 or 1000, M is k x k.
+
+    Raises:
+        UsageError: it is not such a length, or not between 1 and 4M.
+    """
+    match = _LENGTH.fullmatch(str(text).strip())
+    if match is None:
+        raise UsageError(f"length {text!r} is not a number of tokens such as 4096, 4K or 1M")
+    factor = {"": 1, "k": k, "m": k * k}[match[2].lower()]
+    tokens = float(match[1]) * factor
+    if tokens != int(tokens) or not SMALLEST_LENGTH <= tokens <= GREATEST_LENGTH:
+        raise UsageError(f"length {text!r} is not a whole number of tokens from {SMALLEST_LENGTH} to 4M")
+    return int(tokens)
+
+
+class VerdictRule(BaseModel):
+    """When a length passes: an absolute score in per cent, a share of the score at the shortest length, or both."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    threshold: float | None = Field(default=None, ge=0, le=100)
+    relative: float | None = Field(default=0.85, gt=0, le=1)
+
+
+def _names(value: Any) -> Any:
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class RunSpec(BaseModel):
+    """A run, resolved: a suite with everything that was changed on the command line or in a file.
+
+    Lengths are in tokens once validated; `k` says what K means in them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    suite: str = DEFAULT_SUITE
+    about: str = ""
+    source: str = ""
+    k: Literal[1000, 1024] = 1024
+    model: str = LOCAL
+    suite_tasks: Names = ()
+    tasks: Names = ()
+    lengths: tuple[int, ...] = ()
+    samples: int = Field(ge=1, le=1_000_000)
+    seed: int = Field(42, ge=0)
+    set: dict[str, Any] = Field(default_factory=dict[str, Any])
+    verdict: VerdictRule = VerdictRule()
+    protocol: Literal["published"] = "published"
+    tokenizer: str | None = None
+    template: str | None = None
+    max_tokens: int | None = Field(None, ge=1)
+    label: str | None = None
+    order: Literal["prefix", "given"] = "prefix"
+    concurrency: int | None = Field(None, ge=1, le=1024)
+    limit_tokens: int | None = Field(None, ge=1)
+    shard: str | None = None
+    out: Path = Path("runs")
+    offline: bool = False
+    skip_damaged: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _readable_lengths(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("lengths"):
+            lengths: Any = data["lengths"]
+            parts = _names(str(lengths)) if isinstance(lengths, str | int) else lengths
+            k = data.get("k", 1024)
+            data = {**data, "lengths": tuple(sorted({parse_length(part, k) for part in parts}))}
+        return data
+
+    @model_validator(mode="after")
+    def _known_shard(self) -> RunSpec:
+        self.shard_of()
+        return self
+
+    def shard_of(self) -> tuple[int, int]:
+        """Which share of the items this process asks, as (number from 0, shares)."""
+        if self.shard is None:
+            return 0, 1
+        match = re.fullmatch(r"(\d+)/(\d+)", self.shard)
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise UsageError(f"shard {self.shard!r} is not i/n with 1 <= i <= n, such as 2/4")
+        return int(match[1]) - 1, int(match[2])
+
+    def make_tasks(self) -> list[Task]:
+        """The tasks to ask, with their changed parameters."""
+        return [make_task(name, self.changes(name)) for name in self.tasks]
+
+    def make_suite_tasks(self) -> list[Task]:
+        """All tasks of the suite, whichever of them this run asks."""
+        return [make_task(name, self.changes(name)) for name in self.suite_tasks]
+
+    def changes(self, task: str) -> dict[str, Any]:
+        """Parameters of one task that ``--set`` and ``--max-tokens`` change, by family name or by task name."""
+        family = TASKS[task][0] if task in TASKS else ""
+        changes: dict[str, Any] = {} if self.max_tokens is None else {"output_tokens": self.max_tokens}
+        for target in (family, task):
+            for name, value in self.set.items():
+                owner, _, parameter = name.rpartition(".")
+                if owner == target:
+                    changes[parameter] = value
+        return changes
+
+
+def parse_set(settings: list[str]) -> dict[str, Any]:
+    """``["niah.num_keys=8"]`` as {"niah.num_keys": 8}.
+
+    Raises:
+        UsageError: a setting is not of the form name.parameter=value, or names neither a task nor a family.
+    """
+    values: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        owner, _, parameter = name.rpartition(".")
+        if not equals or not owner or not parameter:
+            raise UsageError(f"--set {setting!r} is not of the form task.parameter=value, such as niah.num_keys=8")
+        if owner not in TASKS and owner not in FAMILIES:
+            known = [*FAMILIES, *TASKS]
+            raise UsageError(f"--set {setting!r}: there is no task or family {owner!r}: {suggestion(owner, known)}")
+        values[name] = yaml.safe_load(value)
+    return values
+
+
+def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None) -> RunSpec:
+    """A run's specification: the suite, then the file's keys, then the options that are not None.
+
+    Raises:
+        UsageError: an unknown suite, key or task, or a value out of range.
+    """
+    written = _read_spec(file) if file is not None else {}
+    written_set = written.pop("set", {})
+    given = {name: value for name, value in options.items() if value is not None}
+    suite = str(suite or written.get("suite") or DEFAULT_SUITE)
+    written.pop("suite", None)
+    base = suite_data(suite)
+    tasks = list(TASKS_OF_ALL) if base["tasks"] == "all" else base["tasks"]
+    data: dict[str, Any] = {
+        **{key: value for key, value in base.items() if key not in ("name", "tasks")},
+        "suite": suite,
+        "suite_tasks": tasks,
+        "tasks": tasks,
+        **written,
+        **{name: value for name, value in given.items() if name != "set"},
+        "set": {**written_set, **given.get("set", {})},
+    }
+    try:
+        spec = RunSpec.model_validate(data)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = "--" + ".".join(str(part) for part in problem["loc"]).replace("_", "-")
+        if problem["type"] == "extra_forbidden":
+            raise UsageError(f"a spec has no key {problem['loc'][0]!r}: {_known_keys(problem)}") from error
+        raise UsageError(f"{name} {problem['input']!r} is not possible: {problem['msg']}") from error
+    spec.make_tasks()
+    spec.make_suite_tasks()
+    return spec
+
+
+TASKS_OF_ALL: tuple[str, ...] = tuple(name for name in TASKS if name != "niah")
+"""What a suite means by `tasks: all`: every named configuration; `niah` by itself is niah_single_2."""
+
+
+def _known_keys(problem: Any) -> str:
+    return suggestion(str(problem["loc"][0]), list(RunSpec.model_fields))
+
+
+def _read_spec(file: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"--spec {file} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"--spec {file} is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise UsageError(f"--spec {file} holds no keys: write for example  samples: 50")
+    return data

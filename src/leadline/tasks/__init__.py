@@ -1,0 +1,1 @@
+"""What is asked of a model: one file per family of tasks."""

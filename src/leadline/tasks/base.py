@@ -1,0 +1,140 @@
+"""What a task is: it plans items, prices sizes and drafts samples. It is pure and knows neither models nor runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from leadline.haystacks.pools import Pool
+from leadline.haystacks.prose import Prose
+from leadline.items import Draft, Fit, ItemKey, Plan, canonical_json
+from leadline.seeds import Draws, rng_for
+from leadline.tokenizers.counting import Counter
+
+Kind = Literal["word", "number", "uuid"]
+"""What a planted key or value is."""
+
+
+class Sources(Protocol):
+    """The texts and word lists that tasks draw on, loaded when first asked for."""
+
+    def prose(self, name: str) -> Prose:
+        """A text split into sentences, by its name in the catalogue."""
+        ...
+
+    def pool(self, kind: Kind) -> Pool:
+        """The fixed pool of "word", "number" or "uuid" elements."""
+        ...
+
+
+class PromptCounter(Protocol):
+    """Counts the tokens of a whole request from the counts of its parts, each taken where it stands."""
+
+    @property
+    def counter(self) -> Counter:
+        """Counts of chunks by the model's tokenizer."""
+        ...
+
+    def fixed(self, head: str, tail: str, answer_prefix: str) -> int:
+        """Tokens of the frame (chat template, BOS), of the message's head and tail, and of the answer prefix.
+
+        `head` ends and `tail` begins at a place where every tokenizer cuts: what stands between them is counted apart.
+        """
+        ...
+
+
+class Cost(Protocol):
+    """Tokens of the whole request at each size; non-decreasing and cheap to read."""
+
+    @property
+    def largest(self) -> int:
+        """The greatest size that this cost knows: beyond it the budget is passed or there is nothing more."""
+        ...
+
+    def __getitem__(self, size: int) -> int:
+        """Tokens of the whole request with `size` units."""
+        ...
+
+
+class TaskParams(BaseModel):
+    """Base of every task's parameters: unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    output_tokens: int
+
+
+class Task(Protocol):
+    """One kind of question over a haystack of any size.
+
+    Class attributes: `family` names the generator, `category` the paper's category, `metric` how an answer scores,
+    `answer_unique` whether an answer stands nowhere in a message but inside its needle or gold spans.
+    """
+
+    family: ClassVar[str]
+    version: ClassVar[int]
+    category: ClassVar[str]
+    metric: ClassVar[str]
+    answer_unique: ClassVar[bool]
+
+    @property
+    def name(self) -> str:
+        """Name of the configuration, for example ``niah_single_2``."""
+        ...
+
+    @property
+    def params(self) -> TaskParams:
+        """Its parameters, validated."""
+        ...
+
+    @property
+    def targets(self) -> int:
+        """How many answers an item has."""
+        ...
+
+    def plan(self, item: ItemKey, sources: Sources) -> Plan:
+        """All the randomness of an item."""
+        ...
+
+    def sizes(self, plan: Plan, sources: Sources) -> tuple[int, int | None]:
+        """The smallest and the greatest possible number of units; None where there is no greatest."""
+        ...
+
+    def cost(self, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> Cost:
+        """Tokens of the whole request at every size, at least as far as `upto` tokens."""
+        ...
+
+    def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
+        """The sample as pieces of text at the size of the fit."""
+        ...
+
+
+def item_key(task: Task, seed: int, index: int) -> ItemKey:
+    """The key of a task's item number `index`."""
+    params = task.params.model_dump(exclude={"output_tokens"})
+    return ItemKey(task.name, task.version, canonical_json(params), seed, index)
+
+
+def item_draws(item: ItemKey, *names: object) -> Draws:
+    """The draw of this name that belongs to this item alone."""
+    return rng_for(item.seed, item.task, item.index, *names)
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Keys as a query lists them: ``a``, ``a, and b``, ``a, b, c, and d``."""
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])}, and {names[-1]}"
+
+
+def describe(params: type[TaskParams]) -> list[dict[str, Any]]:
+    """Each parameter's name, allowed values, default and meaning."""
+    rows: list[dict[str, Any]] = []
+    schema = params.model_json_schema()["properties"]
+    for name, field in params.model_fields.items():
+        entry = schema[name]
+        allowed = "|".join(str(value) for value in entry["enum"]) if "enum" in entry else entry.get("type", "")
+        rows.append({"name": name, "values": allowed, "default": field.default, "about": field.description})
+    return rows

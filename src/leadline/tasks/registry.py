@@ -1,0 +1,108 @@
+"""Every named task: a family with the parameters of its paper's table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from leadline.errors import UsageError
+from leadline.tasks.base import Task, TaskParams
+from leadline.tasks.niah import Niah, NiahParams
+from leadline.tasks.variables import VariablesParams, VariableTracking
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A generator of tasks and its parameters."""
+
+    name: str
+    about: str
+    source: str
+    params: type[TaskParams]
+    make: Callable[[str, Any], Task]
+    category: str
+
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family(
+            "niah",
+            "find needles (key-value sentences) in a haystack",
+            "RULER (arXiv 2404.06654), section 3.1",
+            NiahParams,
+            Niah,
+            Niah.category,
+        ),
+        Family(
+            "vt",
+            "track variables that are assigned one another",
+            "RULER (arXiv 2404.06654), section 3.2",
+            VariablesParams,
+            VariableTracking,
+            VariableTracking.category,
+        ),
+    )
+}
+
+TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "niah": ("niah", {}),
+    "niah_single_1": ("niah", {"type_haystack": "repeat"}),
+    "niah_single_2": ("niah", {}),
+    "niah_single_3": ("niah", {"type_value": "uuid"}),
+    "niah_multikey_1": ("niah", {"num_keys": 4}),
+    "niah_multikey_2": ("niah", {"type_haystack": "needle"}),
+    "niah_multikey_3": ("niah", {"type_haystack": "needle", "type_key": "uuid", "type_value": "uuid"}),
+    "niah_multivalue": ("niah", {"num_values": 4}),
+    "niah_multiquery": ("niah", {"num_queries": 4}),
+    "vt": ("vt", {}),
+}
+"""Named configurations: (family, parameters that differ from the family's defaults), from paper table 5."""
+
+RULER_TASKS: tuple[str, ...] = (
+    "niah_single_1",
+    "niah_single_2",
+    "niah_single_3",
+    "niah_multikey_1",
+    "niah_multikey_2",
+    "niah_multikey_3",
+    "niah_multivalue",
+    "niah_multiquery",
+    "vt",
+    "cwe",
+    "fwe",
+    "qa_1",
+    "qa_2",
+)
+"""The 13 tasks over which the paper's averages and thresholds are taken (table 5)."""
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """A hint for a name that is not known."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+
+
+def make_task(name: str, changes: Mapping[str, Any] | None = None) -> Task:
+    """The task of this name, with some parameters changed.
+
+    Raises:
+        UsageError: the name, a parameter's name or its value is not known.
+    """
+    if name not in TASKS:
+        raise UsageError(f"there is no task {name!r}: {suggestion(name, list(TASKS))}")
+    family_name, params = TASKS[name]
+    family = FAMILIES[family_name]
+    try:
+        return family.make(name, family.params.model_validate({**params, **(changes or {})}))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            hint = suggestion(field, list(family.params.model_fields))
+            raise UsageError(f"task {name} has no parameter {field!r}: {hint}") from error
+        raise UsageError(f"task {name}: {field} = {problem['input']!r} is not possible: {problem['msg']}") from error

@@ -1,0 +1,122 @@
+"""Summaries from records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from leadline.analysis.design import Design
+from leadline.analysis.summary import summarise
+from leadline.records import Record
+
+MakeRecord = Callable[..., Record]
+EFFECTIVE_KEYS = {"value", "censored", "threshold", "confidence"}
+
+
+@pytest.fixture
+def records(make_record: MakeRecord, design: Design) -> list[Record]:
+    """All right at 1K; at 2K one of four trials of niah is wrong, and vt finds two of its four targets."""
+    made: list[Record] = []
+    for task in design.tasks:
+        for length in design.lengths:
+            for index in range(design.samples):
+                text = "yes aye oui ja" if task.name == "vt" else "yes"
+                if length == 2048:
+                    text = "yes aye" if task.name == "vt" else "no" if (task.name, index) == ("niah", 3) else text
+                made.append(make_record(task.name, length, index, text, targets=1 if task.binary else 4))
+    return made
+
+
+def test_keys_of_the_summary(records: list[Record], design: Design) -> None:
+    data = json.loads(json.dumps(summarise(records, design).as_dict(), allow_nan=False))
+    assert set(data) >= {
+        "model", "suite", "lengths", "cells", "by_length", "effective_length", "average", "wavg_inc", "wavg_dec",
+        "protocol", "tokens",
+    }  # fmt: skip
+    assert len(data["cells"]) == 6
+    for cell in data["cells"]:
+        assert set(cell) >= {"task", "length", "n", "outcomes", "score", "low", "high", "strict"}
+    for length in data["by_length"]:
+        assert set(length) >= {"length", "score", "low", "high", "categories"}
+    assert set(data["effective_length"]) == {"absolute", "relative", "strict"}
+    assert all(set(value) == EFFECTIVE_KEYS for value in data["effective_length"].values())
+    assert data["tokens"] == {"prompt": 12 * 1024 + 12 * 2048, "output": 48, "cached": None, "asked": 24}
+    assert (data["model"], data["suite"], data["protocol"]) == ("a-model", "quick", "published")
+    assert data["lengths"] == [1024, 2048]
+    assert data["absent"] == data["incomplete"] == data["left_out_tasks"] == []
+
+
+def test_figures_of_the_summary(records: list[Record], design: Design) -> None:
+    summary = summarise(records, design)
+    assert summary.cell("niah", 2048).score == 75
+    assert summary.cell("vt", 2048).score == 50
+    first, second = summary.by_length
+    assert (first.score, first.strict, first.n) == (100, 100, 12)
+    assert second.score == pytest.approx((75 + 100 + 50) / 3)
+    assert second.categories == {"retrieval": 87.5, "tracing": 50}
+    assert (second.low, second.high) == (None, None)  # vt has no interval, so the mean has none
+    relative = summary.effective_length.relative
+    assert (relative.value, relative.threshold) == (1024, 85)
+    assert summary.average == pytest.approx((100 + 75) / 2)
+
+
+def test_the_mean_has_an_interval_where_every_task_has_one(records: list[Record], design: Design) -> None:
+    second = summarise(records, replace(design, tasks=design.tasks[:2])).by_length[1]
+    assert second.low is not None and second.high is not None
+    assert second.low < 87.5 < second.high <= 100
+
+
+def test_the_newest_record_of_a_key_counts(records: list[Record], design: Design, make_record: MakeRecord) -> None:
+    older = [make_record("niah", 1024, index, None, outcome="failed") for index in range(4)]
+    assert summarise([*older, *records], design).cell("niah", 1024).score == 100
+    cell = summarise([*records, *older], design).cell("niah", 1024)
+    assert (cell.score, cell.complete, cell.outcomes) == (None, False, {"failed": 4})
+
+
+def test_a_task_absent_at_one_length_is_left_out_at_every_length(
+    records: list[Record], design: Design, make_record: MakeRecord
+) -> None:
+    summary = summarise([*records, make_record("vt", 1024, 2, None, outcome="does_not_fit")], design)
+    assert summary.left_out_tasks == ("vt",)
+    assert [score.score for score in summary.by_length] == [100, 87.5]
+    assert summary.by_length[1].categories == {"retrieval": 87.5, "tracing": None}
+    data = summary.as_dict()
+    assert data["absent"] == [{"task": "vt", "length": 1024}]
+    assert [cell["score"] for cell in data["cells"] if cell["task"] == "vt"] == [None, 50]
+
+
+def test_a_cell_with_a_failed_trial_makes_its_length_incomplete(
+    records: list[Record], design: Design, make_record: MakeRecord
+) -> None:
+    summary = summarise([*records, make_record("keys", 2048, 0, None, outcome="failed")], design)
+    assert [score.complete for score in summary.by_length] == [True, False]
+    assert summary.by_length[1].incomplete_categories == {"retrieval"}
+    assert summary.as_dict()["incomplete"] == [{"task": "keys", "length": 2048}]
+    assert summary.effective_length.relative.undecided == (2048,)
+
+
+def test_other_tasks_and_lengths_are_not_in_the_figures(
+    records: list[Record], design: Design, make_record: MakeRecord
+) -> None:
+    others = [make_record("other", 1024, 0, "no"), make_record("niah", 4096, 0, "no")]
+    summary, plain = summarise([*records, *others], design), summarise(records, design)
+    assert summary.cells == plain.cells
+    assert summary.tokens.asked == plain.tokens.asked + 2
+
+
+def test_records_may_come_as_a_stream(records: list[Record], design: Design) -> None:
+    def stream() -> Iterator[Record]:
+        yield from records
+
+    assert summarise(stream(), design).as_dict() == summarise(records, design).as_dict()
+
+
+def test_no_record_at_all(design: Design) -> None:
+    summary = summarise([], design)
+    assert summary.average is None
+    assert all(cell.score is None and not cell.complete for cell in summary.cells)
+    with pytest.raises(KeyError):
+        summary.cell("niah", 4096)
