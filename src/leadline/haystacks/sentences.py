@@ -19,21 +19,23 @@ def sentence_starts(text: str) -> npt.NDArray[np.int64]:
 
     Args:
         text: text in which every run of white space is one space, without any at its ends. Sentence i is
-            ``text[starts[i] : starts[i + 1] - 1]``; the sentinel is ``len(text) + 1``.
+            ``text[starts[i] : starts[i + 1] - 1]``; the sentinel is ``len(text) + 1``, or 0 where there is no text.
 
     The boundaries are those of the nupunkt package (the Punkt algorithm of Kiss and Strunk, 2006, with a model of its
     own and no download), kept only where a space stands, which leaves the text as it is.
     """
     from nupunkt import sent_spans
 
+    if not text:
+        return np.zeros(1, dtype=np.int64)
     boundaries: set[int] = set()
-    for start, _ in sent_spans(text) if text else ():
+    for start, _ in sent_spans(text):
         if start > 0 and text[start] == " ":
             boundaries.add(start + 1)
         elif start > 0 and text[start - 1] == " ":
             boundaries.add(start)
-    starts = _cut_long(text, _join_short(text, [0, *sorted(boundaries)] if text else []))
-    return np.array([*starts, len(text) + 1] if starts else [0], dtype=np.int64)
+    starts = _cut_long(text, _join_short(text, [0, *sorted(boundaries)]))
+    return np.array([*starts, len(text) + 1], dtype=np.int64)
 
 
 def _join_short(text: str, starts: Sequence[int]) -> list[int]:

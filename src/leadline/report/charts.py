@@ -109,8 +109,8 @@ def _lines(summary: Summary, series: list[str], x: Any, alt: Any, legend_columns
     )
     thick = alt.condition("datum.series === 'mean'", alt.value(3), alt.value(1.75))
     return [
-        base.mark_line(clip=True).encode(strokeDash=dash, strokeWidth=thick),
-        base.mark_point(filled=True, size=60, opacity=1, clip=False).encode(shape=shape),
+        base.mark_line().encode(strokeDash=dash, strokeWidth=thick),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape),
     ]
 
 

@@ -269,7 +269,7 @@ def _tokens(summary: Summary) -> list[tuple[str, str]]:
     figures = (
         ("requests", tokens.asked),
         ("prompt tokens", tokens.prompt),
-        ("of them cached", tokens.cached),
+        ("prompt tokens from a cache", tokens.cached),
         ("output tokens", tokens.output),
     )
     return [(name, "not told" if value is None else f"{value:,}".replace(",", "\u202f")) for name, value in figures]

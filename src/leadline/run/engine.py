@@ -69,6 +69,8 @@ class Engine:
             expected_prompt_tokens=sample.fit.prompt_tokens,
             exact_tokenizer=self.sampler.counter.counter.tokenizer.exact,
             prompt_text=sample.text,
+            budget_tokens=request.max_tokens,
+            answers=sample.plan.answers,
         )
         if outcome == "over_length":
             self.closed.add((trial.task.name, trial.key.length))

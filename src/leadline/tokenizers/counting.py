@@ -6,6 +6,8 @@ tokens, each chunk counted where it stands. A chunk recurs (a word, a line), so 
 
 There is no cut between white space and white space (``\s+(?!\S)`` in the GPT-2 family of patterns depends on what
 follows) and none before a slash (the o200k and Tekken patterns take slashes into the token of newlines before them).
+After several white-space characters there is a cut only before a letter: a tokenizer that sets digits or special tokens
+apart first (SmolLM, StarCoder) reads a blank line before them as one token, and before a letter as two.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from leadline.tokenizers.base import Tokenizer
 
 Counts = npt.NDArray[np.int32]
 
-_CUT = re.compile(r"(?<=\S)(?= )|(?<=\n)(?=[^\s/])")
+_CUT = re.compile(r"(?<=\S)(?= )|(?<=\S\n)(?=[^\s/])|(?<=\s\n)(?=[A-Za-z])")
 
 
 def split_chunks(text: str) -> list[str]:
@@ -33,7 +35,8 @@ class Counter:
 
     Sums are exact for a text that begins and ends at a cut: what stands before it ends in a newline if the text begins
     with anything but a space, and in no white space if it begins with a space; what follows it begins with a space if
-    the text ends in no white space, and with something else (no slash) if it ends in a newline.
+    the text ends in no white space, with anything but white space and a slash if it ends in one newline, and with a
+    letter if it ends in more white space than that.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:

@@ -106,6 +106,7 @@ class HuggingFaceTokenizer:
         return cls(
             tokenizer,
             f"hf/{label}@{hashlib.sha256(content).hexdigest()[:12]}",
+            bos_tokens=_bos_tokens(config),
             chat_template=_chat_template(file.with_name("chat_template.jinja"), config),
             special_tokens=_special_tokens(config),
         )
@@ -155,6 +156,12 @@ def _read_config(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{path} is not JSON ({error}): repair it, or take it away from its tokenizer.json") from error
     return config if isinstance(config, dict) else {}
+
+
+def _bos_tokens(config: Mapping[str, Any]) -> int | None:
+    """What the configuration says of BOS, which the model's loader puts above the file's own post-processor."""
+    add = config.get("add_bos_token")
+    return int(add) if isinstance(add, bool) and "bos_token" in _special_tokens(config) else None
 
 
 def _chat_template(file: Path, config: Mapping[str, Any]) -> str | None:

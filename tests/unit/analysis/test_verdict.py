@@ -78,8 +78,6 @@ def test_sentence(
 ) -> None:
     made = make_scores(scores)
     asked = replace(design, lengths=tuple(score.length for score in made), threshold_absolute=absolute)
-    if not scores and absolute is None:
-        asked = replace(asked, threshold_relative=0.85)
     assert verdict(summary_of(made, asked), asked) == sentence
 
 

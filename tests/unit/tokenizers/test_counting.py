@@ -49,8 +49,78 @@ def material() -> dict[str, str]:
 def test_sums_equal_whole_counts(name: str) -> None:
     counter = counter_of(name)
     for kind, text in material().items():
-        before = "a" if text.startswith(" ") else "a\n"
-        after = "a" if text.endswith("\n") else " a"
-        alone = counter.whole("a\na") - counter.whole("a a") + counter.whole("a a") if before != "a" else None
-        base = counter.whole("a\n a") if after == " a" and before != "a" else alone or counter.whole("a a")
-        assert counter.text(text) == counter.whole(before + text + after) - base, kind
+        before = "The text." if text.startswith(" ") else "The text:\n"
+        after = "End." if text.endswith("\n") else " End."
+        whole = before + text + after
+        assert counter.text(whole) == counter.whole(whole), kind
+        assert counter.text(before) + counter.text(text) + counter.text(after) == counter.whole(whole), kind
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@settings(max_examples=150, deadline=None)
+@given(
+    pieces=st.lists(
+        st.sampled_from(
+            [
+                *[
+                    "a",
+                    "It's",
+                    "WORD",
+                    "1",
+                    "12345",
+                    "é",
+                    "漢字",
+                    "😀",
+                    ".",
+                    ").",
+                    "—",
+                    "/",
+                    "'s",
+                    "\x97",
+                    "\t",
+                    "\xa0",
+                ],
+                *[" ", " ", " ", "  ", "\n", "\n", "\n\n", " \n", "\n  ", "\r\n", "\u2028", "\x1c", "<|im_end|>"],
+            ]
+        ),
+        max_size=25,
+    )
+)
+def test_sums_equal_whole_counts_for_any_text(name: str, pieces: list[str]) -> None:
+    counter = counter_of(name)
+    text = "x" + "".join(pieces) + "x"
+    assert counter.text(text) == counter.whole(text)
+
+
+def test_chunks_are_cut_where_every_tokenizer_cuts() -> None:
+    text = "One two.\n\nThree  four \nfive\n  six\n/seven\n8\n\n9\n\n<|im_end|>"
+    assert split_chunks(text) == [
+        "One",
+        " two.\n\n",
+        "Three",
+        "  four",
+        " \n",
+        "five\n  six\n/seven\n",
+        "8\n\n9\n\n<|im_end|>",
+    ]
+    assert split_chunks("") == []
+
+
+@given(st.text("ab /.1\n\t\xa0", max_size=40))
+def test_chunks_joined_are_the_text(text: str) -> None:
+    assert "".join(split_chunks(text)) == text
+    assert all(split_chunks(text))
+
+
+def test_many_texts_at_once_are_counted_as_each_alone() -> None:
+    counter = counter_of("cl100k_base")
+    texts = ["One two.\n", "", " three", " four five.\n", "VAR X = 12345\n"]
+    assert counter.texts(texts).tolist() == [counter.text(text) for text in texts]
+    assert counter.texts([]).tolist() == []
+
+
+def test_fresh_counts_are_the_chunk_counts() -> None:
+    counter = counter_of("o200k_base")
+    chunks = [" word", "word", "word.\n", " word.\n", " word\n\n", "", "7", " "]
+    assert counter.fresh_counts(chunks).tolist() == counter.chunk_counts(chunks).tolist()
+    assert counter.chunk_counts(chunks).dtype == np.int32
