@@ -20,6 +20,9 @@ from pathlib import Path
 
 OLDEST_PYTHON = (3, 11)
 LOCK_OF_LEVEL = {"run": "requirements.lock", "dev": "requirements-dev.lock"}  # dev holds all of run
+DEMO_DATA = ["local", "essays", "cl100k_base"]
+DEMO_LENGTHS = ["1k", "2k", "4k"]
+GROWTH = 2.2  # how much longer twice the tokens take: attention costs a little more than in proportion
 DEMO_BUDGET_S = 510.0  # of ten minutes, the rest is for the second reader and for what the estimate misses
 DEMO_SAMPLES = 5  # per task and length, as suite `quick` has them
 SAFETY = 1.15  # the first sample may have been a quick one
@@ -69,6 +72,22 @@ def reason_in(output: str, doing: str) -> str:
         if re.search(signs, output, re.IGNORECASE):
             return f"{doing}: {advice}"
     return f"{doing}: {last}"
+
+
+def lengths_that_fit(elapsed_s: float, probe_s: float) -> "list[str]":
+    """Tell which of the suite's lengths one sample of every task can be asked at within the demo's time.
+
+    `probe_s` are the seconds that the shortest length took; a length of twice the tokens takes a little more than
+    twice as long.
+    """
+    lengths = DEMO_LENGTHS[:1]
+    further_s = 0.0
+    for doublings, length in enumerate(DEMO_LENGTHS[1:], start=1):
+        further_s += GROWTH**doublings * probe_s
+        if elapsed_s + further_s > DEMO_BUDGET_S:
+            break
+        lengths = [*lengths, length]
+    return lengths
 
 
 def samples_that_fit(elapsed_s: float, first_s: float) -> int:
@@ -211,14 +230,28 @@ def demo(environment: Environment, started: float, run: "Callable[[list[str], Pa
                 f"`leadline {shlex.join(arguments)}` ended with exit code {code}: see above for what it said"
             )
 
-    before = time.monotonic()
-    print("\none sample of every task and length, to see how fast this machine is (fetches model and data)")
-    step([*DEMO_RUN, "--samples", "1", "--json"], quiet=True)
-    first_s = time.monotonic() - before
-    samples = samples_that_fit(time.monotonic() - started, first_s)
-    print(f"that took {first_s:.0f} s, so {samples} of {DEMO_SAMPLES} samples fit into the demo's time", end="")
-    print("" if samples == DEMO_SAMPLES else f"; the rest, later: {shlex.join([shown, *DEMO_RUN])}")
-    step(DEMO_RUN if samples == DEMO_SAMPLES else [*DEMO_RUN, "--samples", str(samples)])
+    def timed(arguments: "list[str]") -> float:
+        before = time.monotonic()
+        step([*DEMO_RUN, *arguments, "--json"], quiet=True)
+        return time.monotonic() - before
+
+    print("\nfirst the model and the data, then one sample of every task, to see how fast this machine is")
+    for name in DEMO_DATA:
+        step(["data", "get", name])
+    probe_s = timed(["--samples", "1", "--lengths", DEMO_LENGTHS[0]])
+    lengths = lengths_that_fit(time.monotonic() - started, probe_s)
+    samples = 1
+    if len(lengths) == len(DEMO_LENGTHS):
+        first_s = probe_s + timed(["--samples", "1"])
+        samples = samples_that_fit(time.monotonic() - started, first_s)
+    print(
+        f"\n{samples} of {DEMO_SAMPLES} samples at {', '.join(lengths)} fit into the demo's time on this machine",
+        end="",
+    )
+    whole = samples == DEMO_SAMPLES and lengths == DEMO_LENGTHS
+    print("" if whole else f"; what is missing, later: {shlex.join([shown, *DEMO_RUN])}")
+    limits = [] if whole else ["--samples", str(samples), "--lengths", ",".join(lengths)]
+    step([*DEMO_RUN, *limits])
     print("\nnow a reader that sees the last 2048 tokens only: the tool must find 2K")
     step(READER_RUN)
     minutes, seconds = divmod(round(time.monotonic() - started), 60)

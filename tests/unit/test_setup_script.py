@@ -212,9 +212,11 @@ def demo(project: Path, codes: list[int]) -> tuple[int, list[tuple[list[str], bo
 
 @pytest.mark.usefixtures("installed")
 def test_the_demo_measures_the_model_and_then_the_reader(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, asked = demo(project, [0, 0, 0])
+    code, asked = demo(project, [0] * 7)
     assert code == 0
     assert asked == [
+        *((["data", "get", name], False) for name in ("local", "essays", "cl100k_base")),
+        (["run", "quick", "--model", "local", "--samples", "1", "--lengths", "1k", "--json"], True),
         (["run", "quick", "--model", "local", "--samples", "1", "--json"], True),
         (["run", "quick", "--model", "local"], False),
         (["run", "quick", "--model", "reader/window?tokens=2048"], False),
@@ -231,15 +233,40 @@ def test_a_slow_machine_gets_fewer_samples_and_is_told_how_to_go_on(
         return 2
 
     monkeypatch.setattr(setup, "samples_that_fit", two)
-    _, asked = demo(project, [0, 0, 0])
-    assert asked[1] == (["run", "quick", "--model", "local", "--samples", "2"], False)
+    _, asked = demo(project, [0] * 7)
+    assert asked[5] == (["run", "quick", "--model", "local", "--samples", "2", "--lengths", "1k,2k,4k"], False)
     assert "run quick --model local\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("elapsed_s", "probe_s", "lengths"),
+    [
+        (60, 40, ["1k", "2k", "4k"]),
+        (60, 64, ["1k", "2k", "4k"]),
+        (60, 65, ["1k", "2k"]),
+        (400, 50, ["1k", "2k"]),
+        (400, 51, ["1k"]),
+        (600, 1, ["1k"]),
+    ],
+)
+def test_a_very_slow_machine_gets_fewer_lengths(elapsed_s: float, probe_s: float, lengths: list[str]) -> None:
+    assert setup.lengths_that_fit(elapsed_s, probe_s) == lengths
+
+
+@pytest.mark.usefixtures("installed")
+def test_with_fewer_lengths_one_sample_is_all(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(elapsed_s: float, probe_s: float) -> list[str]:
+        return ["1k"]
+
+    monkeypatch.setattr(setup, "lengths_that_fit", one)
+    _, asked = demo(project, [0] * 6)
+    assert asked[4] == (["run", "quick", "--model", "local", "--samples", "1", "--lengths", "1k"], False)
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_run_that_fails_ends_the_demo_in_one_line(project: Path) -> None:
     with pytest.raises(setup.SetupError, match=r"ended with exit code 3") as caught:
-        demo(project, [0, 3])
+        demo(project, [0, 0, 0, 0, 3])
     assert "\n" not in str(caught.value)
     with pytest.raises(KeyboardInterrupt):
         demo(project, [130])

@@ -6,9 +6,13 @@ import json
 from importlib.resources import files
 from typing import Literal, get_args
 
+from leadline.data.added import all_added, find_added
+from leadline.data.catalogue import find_entry
 from leadline.data.holdings import get
 from leadline.data.prose_file import kept_prose
+from leadline.data.question_cache import kept_questions
 from leadline.errors import DataError, UsageError
+from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import NumberPool, Pool, UuidPool, WordPool
 from leadline.haystacks.prose import Prose
 from leadline.haystacks.words import WordLists, plain_words
@@ -16,6 +20,7 @@ from leadline.haystacks.words import WordLists, plain_words
 PoolKind = Literal["word", "number", "uuid"]
 
 _PROSE = ("essays",)
+_QUESTIONS = ("squad", "hotpotqa")
 
 
 class Sources:
@@ -29,6 +34,7 @@ class Sources:
         self.offline = offline
         self._prose: dict[str, Prose] = {}
         self._pools: dict[PoolKind, Pool] = {}
+        self._questions: dict[str, QuestionSet] = {}
         self._words: WordLists | None = None
         self._hashes: dict[str, str] = {}
 
@@ -46,6 +52,20 @@ class Sources:
             self._prose[name] = kept_prose(raw)
             self._hashes[name] = self._prose[name].sha256
         return self._prose[name]
+
+    def questions(self, name: str) -> QuestionSet:
+        """Questions and their documents: ``squad``, ``hotpotqa``, or what the user has added.
+
+        Raises:
+            UsageError: no questions of this name.
+            DataError: they are not in the cache and cannot be fetched, or are damaged.
+        """
+        if name not in self._questions:
+            self._questions[name] = self._load_questions(name)
+            # What the user adds may be called like something else that is hashed ("words").
+            label = name if name in _QUESTIONS else f"added/{name}"
+            self._hashes[label] = self._questions[name].sha256
+        return self._questions[name]
 
     def words(self) -> WordLists:
         """The word lists of the wonderwords package."""
@@ -71,6 +91,18 @@ class Sources:
     def hashes(self) -> dict[str, str]:
         """Hashes of all that was asked for so far and could differ elsewhere, for the run's identity."""
         return dict(sorted(self._hashes.items()))
+
+    def _load_questions(self, name: str) -> QuestionSet:
+        if name in _QUESTIONS:
+            return kept_questions(find_entry(name).sha256, lambda: get(name, offline=self.offline))
+        added = find_added(name)
+        if added is None:
+            known = ", ".join((*_QUESTIONS, *(found.name for found in all_added())))
+            raise UsageError(
+                f"no questions are called {name!r}: choose one of {known}, "
+                f"or add a file with  leadline data add FILE --name {name}"
+            )
+        return kept_questions(added.sha256, lambda: added.path)
 
     def _make_pool(self, kind: PoolKind) -> Pool:
         if kind == "word":

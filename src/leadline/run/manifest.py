@@ -55,12 +55,12 @@ def merged_manifest(
 ) -> dict[str, Any]:
     """The manifest of a run that begins or goes on now.
 
-    `asked` is everything that was asked for so far, over all invocations; `resumed` says whether there were others.
+    `asked` is everything that was asked for so far, over all invocations.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     asked: dict[str, Any] = {"tasks": list(spec.tasks), "lengths": list(spec.lengths), "samples": spec.samples}
-    created, resumed = now, (folder / MANIFEST).exists()
-    if resumed:
+    created = now
+    if (folder / MANIFEST).exists():
         old = read_manifest(folder)
         created = old["created"]
         before = old["asked"]
@@ -73,7 +73,6 @@ def merged_manifest(
         "format": FORMAT,
         "id": identity_hash(identity),
         "created": created,
-        "resumed": resumed,
         "asked": asked,
         "spec": spec.model_dump(mode="json"),
         "identity": dict(identity),

@@ -17,7 +17,7 @@ from leadline.prompt import Frame, FrameCounter, chat_frame, frame_from_option, 
 from leadline.records import ASK_AGAIN, Record
 from leadline.run.engine import Engine
 from leadline.run.identity import folder_name, identity
-from leadline.run.manifest import merged_manifest, write_manifest
+from leadline.run.manifest import MANIFEST, merged_manifest, write_manifest
 from leadline.run.schedule import Cell, Schedule, audit
 from leadline.run.store import Damage, RecordWriter, read_records
 from leadline.sampler import Sampler
@@ -120,8 +120,9 @@ async def _measure(
     folder = spec.out / folder_name(spec, backend.facts(), parts)
     writer = RecordWriter(folder, spec.shard_of())
     try:
+        resumed = (folder / MANIFEST).exists()
         manifest = merged_manifest(folder, spec, backend.facts(), sampler.frame, parts)
-        if manifest["resumed"]:
+        if resumed:
             progress.say(
                 f"going on with the run of {manifest['created'][:16].replace('T', ' ')} UTC in {folder}; "
                 "another set-up under the same name needs --label"

@@ -1,0 +1,28 @@
+import pytest
+
+from leadline.tasks.registry import TASKS, make_task
+from leadline.testing import check_task
+
+from .conftest import sampler
+
+
+@pytest.mark.parametrize("name", list(TASKS))
+def test_every_task_keeps_the_contract(name: str, tokenizer_name: str) -> None:
+    check_task(make_task(name), sampler(tokenizer_name), (1024, 4096, 8192))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("niah", {"type_key": "number", "type_value": "word", "num_keys": 3}),
+        ("niah", {"type_key": "word", "type_value": "word", "num_values": 2}),
+        ("niah", {"type_key": "uuid", "type_value": "number", "type_haystack": "needle", "num_queries": 2}),
+        ("niah", {"type_key": "number", "type_value": "number", "type_haystack": "needle"}),
+        ("niah", {"num_keys": 60, "type_haystack": "essay"}),
+        ("niah", {"num_queries": 2, "num_values": 3, "num_keys": 5, "type_haystack": "repeat"}),
+        ("vt", {"num_chains": 3, "num_hops": 2}),
+        ("vt", {"num_hops": 8, "name_length": 7, "examples": "none", "output_tokens": 80}),
+    ],
+)
+def test_parameters_keep_the_contract(name: str, changes: dict[str, object]) -> None:
+    check_task(make_task(name, changes), sampler("cl100k_base"), (2600, 6000), indices=range(2))
