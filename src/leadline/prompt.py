@@ -116,7 +116,11 @@ def frame_from_option(option: str, special_tokens: Mapping[str, str], tokenizer:
     path = Path(option)
     if option in NAMED or not path.is_file():
         return named_frame(option, tokenizer)
-    return chat_frame(path.name, path.read_text(encoding="utf-8"), special_tokens, tokenizer, prefill=prefill)
+    try:
+        template = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--template {path} cannot be read as text ({error}): give a Jinja file in UTF-8") from error
+    return chat_frame(path.name, template, special_tokens, tokenizer, prefill=prefill)
 
 
 def _render_jinja(template: str, messages: Sequence[Mapping[str, str]], special_tokens: Mapping[str, str]) -> str:

@@ -48,8 +48,14 @@ class VerdictRule(BaseModel):
     relative: float | None = Field(default=0.85, gt=0, le=1)
 
 
+def _listed(text: str) -> list[str]:
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
 def _names(value: Any) -> Any:
-    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+    if isinstance(value, str) and not _listed(value):
+        raise ValueError("there is nothing between the commas")
+    return _listed(value) if isinstance(value, str) else value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
@@ -69,8 +75,8 @@ class RunSpec(BaseModel):
     k: Literal[1000, 1024] = 1024
     model: str = LOCAL
     suite_tasks: Names = ()
-    tasks: Names = ()
-    lengths: tuple[int, ...] = ()
+    tasks: Names = Field(default=(), min_length=1)
+    lengths: tuple[int, ...] = Field(default=(), min_length=1)
     samples: int = Field(ge=1, le=1_000_000)
     seed: int = Field(42, ge=0)
     set: dict[str, Any] = Field(default_factory=dict[str, Any])
@@ -91,12 +97,13 @@ class RunSpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _readable_lengths(cls, data: Any) -> Any:
-        if isinstance(data, dict) and data.get("lengths"):
-            lengths: Any = data["lengths"]
-            parts = _names(str(lengths)) if isinstance(lengths, str | int) else lengths
-            k = data.get("k", 1024)
-            data = {**data, "lengths": tuple(sorted({parse_length(part, k) for part in parts}))}
-        return data
+        if not isinstance(data, dict) or data.get("lengths") is None or data.get("k", 1024) not in (1000, 1024):
+            return data
+        lengths: Any = data["lengths"]
+        parts: Any = (_listed(lengths) or [lengths]) if isinstance(lengths, str) else lengths
+        if not isinstance(parts, list | tuple):
+            parts = [parts]
+        return {**data, "lengths": tuple(sorted({parse_length(part, data.get("k", 1024)) for part in parts}))}
 
     @model_validator(mode="after")
     def _known_shard(self) -> RunSpec:
@@ -141,14 +148,23 @@ def parse_set(settings: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
-        owner, _, parameter = name.rpartition(".")
-        if not equals or not owner or not parameter:
+        if not equals:
             raise UsageError(f"--set {setting!r} is not of the form task.parameter=value, such as niah.num_keys=8")
-        if owner not in TASKS and owner not in FAMILIES:
-            known = [*FAMILIES, *TASKS]
-            raise UsageError(f"--set {setting!r}: there is no task or family {owner!r}: {suggestion(owner, known)}")
-        values[name] = yaml.safe_load(value)
+        _check_setting(setting, name)
+        try:
+            values[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise UsageError(f"--set {setting!r}: {value!r} is no value: give a number or a word") from error
     return values
+
+
+def _check_setting(setting: str, name: str) -> None:
+    owner, _, parameter = name.rpartition(".")
+    if not owner or not parameter:
+        raise UsageError(f"--set {setting!r} is not of the form task.parameter=value, such as niah.num_keys=8")
+    if owner not in TASKS and owner not in FAMILIES:
+        known = [*FAMILIES, *TASKS]
+        raise UsageError(f"--set {setting!r}: there is no task or family {owner!r}: {suggestion(owner, known)}")
 
 
 def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None) -> RunSpec:
@@ -158,7 +174,7 @@ def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None
         UsageError: an unknown suite, key or task, or a value out of range.
     """
     written = _read_spec(file) if file is not None else {}
-    written_set = written.pop("set", {})
+    written_set = _written_settings(written.pop("set", None))
     given = {name: value for name, value in options.items() if value is not None}
     suite = str(suite or written.get("suite") or DEFAULT_SUITE)
     written.pop("suite", None)
@@ -192,6 +208,17 @@ TASKS_OF_ALL: tuple[str, ...] = tuple(name for name in TASKS if name != "niah")
 
 def _known_keys(problem: Any) -> str:
     return suggestion(str(problem["loc"][0]), list(RunSpec.model_fields))
+
+
+def _written_settings(settings: Any) -> dict[str, Any]:
+    """The `set` of a file: what ``--set`` takes, as a mapping."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, dict):
+        raise UsageError(f"set: {settings!r} in a spec is no mapping: write for example  niah.num_keys: 8  below set:")
+    for name, value in settings.items():
+        _check_setting(f"{name}={value}", str(name))
+    return settings
 
 
 def _read_spec(file: Path) -> dict[str, Any]:

@@ -72,12 +72,12 @@ def make_cell(task: TaskDesign, length: int, trials: Sequence[Trial], samples: i
         task: the cell's task.
         length: the cell's length.
         trials: one for each key, the newest.
-        samples: trials that were asked for.
+        samples: trials that were asked for; 0 makes a cell without trials absent.
         stopped: a stop rule decided this length, so that fewer trials are no gap.
     """
     counts = Counter(trial.outcome for trial in trials)
     outcomes: dict[Outcome, int] = {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
-    if any(POLICY[outcome] == "absent" for outcome in outcomes):
+    if any(POLICY[outcome] == "absent" for outcome in outcomes) or (not trials and not samples):
         return Cell(task.name, length, 0, outcomes, None, None, None, None, complete=True, absent=True)
     scores = [value for trial in trials if (value := getattr(trial, task.metric)) is not None]
     stricts = [trial.strict for trial in trials if trial.strict is not None]

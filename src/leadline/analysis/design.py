@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,6 +35,7 @@ class Design:
         lengths: in tokens (or the suite's units), ascending.
         tasks: in the order of the tables.
         samples: trials per task and length that were asked for.
+        asked: the same for single cells, by (task, length), where they differ; 0 is a cell that nobody asked for.
         k: what the suite writes as K, 1024 or 1000.
         threshold_absolute: score in per cent that a length must reach, or None.
         threshold_relative: share of the score at the shortest length that a length must keep, or None.
@@ -57,6 +59,7 @@ class Design:
     threshold_relative: float | None = 0.85
     claims_tasks: tuple[str, ...] = ()
     stopped_lengths: frozenset[int] = frozenset()
+    asked: Mapping[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):
@@ -64,6 +67,10 @@ class Design:
         names = [task.name for task in self.tasks]
         if len(names) != len(set(names)):
             raise ValueError(f"a task's name occurs twice: {names}")
+
+    def samples_of(self, task: str, length: int) -> int:
+        """Trials that were asked for in one cell."""
+        return self.asked.get((task, length), self.samples)
 
     @property
     def categories(self) -> tuple[str, ...]:

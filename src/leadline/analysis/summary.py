@@ -134,7 +134,7 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
             task,
             length,
             tuple(trials[task.name, length].values()),
-            samples=design.samples,
+            samples=design.samples_of(task.name, length),
             stopped=length in design.stopped_lengths,
         )
         for task in design.tasks

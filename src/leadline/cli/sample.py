@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from typing import Annotated, Any
 
@@ -99,6 +100,7 @@ def _make(task: Task, sampler: Sampler, index: int, length: int) -> Sample:
 
 def _as_dict(task: Task, sampler: Sampler, index: int, length: int) -> dict[str, Any]:
     sample = _make(task, sampler, index, length)
+    prompt = sampler.frame.render(sample.text, sample.answer_prefix)
     return {
         "task": task.name,
         "task_version": task.version,
@@ -107,11 +109,11 @@ def _as_dict(task: Task, sampler: Sampler, index: int, length: int) -> dict[str,
         "seed": sampler.seed,
         "messages": [dict(message) for message in sample.messages],
         "answer_prefix": sample.answer_prefix,
-        "prompt": sampler.frame.render(sample.text, sample.answer_prefix),
+        "prompt": prompt,
         "answers": [list(forms) for forms in sample.plan.answers],
         "spans": [{"kind": span.kind, "start": span.start, "end": span.end} for span in sample.spans],
         "tokens": _tokens(task, sample, length),
-        "prompt_sha256": sample.prompt_hash,
+        "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest(),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +15,9 @@ Ids = npt.NDArray[np.int64]
 
 SEPARATOR = "\n\n"
 """What ends a document in a prompt, and in the store."""
+
+_HELD_BYTES = 4 << 20
+"""A data set up to this size is held as strings, which are twice as fast to join as they are to decode."""
 
 _LABEL_BLOCK = 1024
 _ENDED = len(SEPARATOR)
@@ -40,7 +42,8 @@ class Documents:
         default_factory=dict[str, npt.NDArray[np.int32]], init=False, repr=False
     )
     _label_counts: dict[str, Ids] = field(default_factory=dict[str, Ids], init=False, repr=False)
-    _labels: list[bytes] = field(default_factory=list[bytes], init=False, repr=False)
+    _labels: list[str] = field(default_factory=list[str], init=False, repr=False)
+    _texts: list[str] = field(default_factory=list[str], init=False, repr=False)
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -49,6 +52,11 @@ class Documents:
     def text(self, index: int) -> str:
         """The text of one document."""
         return str(self.data[int(self.starts[index]) : int(self.starts[index + 1]) - _ENDED], "utf-8")
+
+    @property
+    def mean_bytes(self) -> float:
+        """Mean size of a document with the blank line after it."""
+        return len(self.data) / len(self)
 
     def article_of(self, index: int) -> tuple[int, int]:
         """First document of the article that document `index` belongs to, and the first one after the article."""
@@ -63,11 +71,18 @@ class Documents:
             first: number of the first one.
         """
         self._make_labels(first + len(indices))
-        data = self.data
+        labels = self._labels[first : first + len(indices)]
+        if len(self.data) <= _HELD_BYTES:
+            texts = self._held_texts()
+            pieces = [""] * (2 * len(indices))
+            pieces[0::2] = labels
+            pieces[1::2] = [texts[index] for index in indices.tolist()]
+            pieces[-1] = pieces[-1][:-_ENDED]
+            return "".join(pieces)
         starts, ends = self.starts[indices].tolist(), self.starts[indices + 1].tolist()
         parts: list[bytes | memoryview] = [b""] * (2 * len(indices))
-        parts[0::2] = self._labels[first : first + len(indices)]
-        parts[1::2] = [data[start:end] for start, end in zip(starts, ends, strict=True)]
+        parts[0::2] = [text.encode() for text in labels]
+        parts[1::2] = [self.data[start:end] for start, end in zip(starts, ends, strict=True)]
         return b"".join(parts)[:-_ENDED].decode()
 
     def counts(self, counter: Counter, indices: Ids) -> npt.NDArray[np.int32]:
@@ -79,14 +94,16 @@ class Documents:
         if known is None:
             known = np.zeros(len(self), dtype=np.int32)  # 0 is unknown: a document has at least one token
             self._counts[counter.tokenizer.id] = known
-        missing = np.unique(indices[known[indices] == 0])
-        if missing.size:
+        counts = known[indices]
+        if not counts.all():
+            missing = np.unique(indices[counts == 0])
             # Counted below a label, because some tokenizers take a slash at the beginning into what stands before it;
             # and whole, because to remember the chunks of so much text would take more memory than the text.
             above = label(1)[label(1).index(" ") :]
             texts = [f"{above}{self.text(index)}{SEPARATOR}" for index in missing.tolist()]
             known[missing] = counter.fresh_counts(texts) - counter.text(above)
-        return known[indices]
+            counts = known[indices]
+        return counts
 
     def label_counts(self, counter: Counter, upto: int) -> Ids:
         r"""Tokens of the first 0, 1, ... `upto` labels (``Document {i}:\n``), shape (upto + 1,)."""
@@ -98,10 +115,16 @@ class Documents:
             self._label_counts[counter.tokenizer.id] = known
         return known[: upto + 1]
 
+    def _held_texts(self) -> list[str]:
+        """All texts, each with the blank line after it."""
+        if not self._texts:
+            self._texts.extend(f"{self.text(index)}{SEPARATOR}" for index in range(len(self)))
+        return self._texts
+
     def _make_labels(self, count: int) -> None:
         if len(self._labels) < count:
             numbers = range(len(self._labels), max(count, len(self._labels) + _LABEL_BLOCK))
-            self._labels.extend(label(number).encode() for number in numbers)
+            self._labels.extend(label(number) for number in numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +185,8 @@ def label(number: int) -> str:
     return f"Document {number}:\n"
 
 
-def drawn(draws: Draws, size: int, count: int, without: Sequence[int] | Ids) -> Ids:
-    """`count` different indices of range(size) in random order, none of them in `without`, shape (count,).
+def drawn(draws: Draws, size: int, count: int, without: Ids) -> Ids:
+    """`count` different indices of range(size) in random order, none in `without` (distinct), shape (count,).
 
     They are the first occurrences in a stream of random indices, so a longer draw begins with the shorter one, and a
     draw that is small beside the pool costs no more than itself.
@@ -171,18 +194,18 @@ def drawn(draws: Draws, size: int, count: int, without: Sequence[int] | Ids) -> 
     Raises:
         IndexError: the pool has fewer.
     """
-    barred = np.unique(np.asarray(without, dtype=np.int64))
-    if count + len(barred) > size:
-        raise IndexError(f"{count} of a pool of {size} without {len(barred)}")
-    # Of a stream of m indices, size x (1 - exp(-m / size)) differ.
-    wanted = min(count + len(barred), size - 1)
-    length = int(-size * np.log1p(-wanted / size) * 1.1) + 32
+    if count + len(without) > size:
+        raise IndexError(f"{count} of a pool of {size} without {len(without)}")
+    # Of a stream of m indices, about size x (1 - exp(-m / size)) differ.
+    wanted = min(count + len(without), size - 1)
+    more = int(-size * np.log1p(-wanted / size) * 1.1) + 32
     stream = np.zeros(0, dtype=np.int64)
+    first = np.empty(size, dtype=np.int64)  # read only where it was written
     while True:
-        stream = np.concatenate([stream, (draws.fractions(length) * size).astype(np.int64)])
-        _, places = np.unique(stream, return_index=True)
-        found = stream[np.sort(places)]
-        if len(barred):
-            found = found[~np.isin(found, barred)]
+        stream = np.concatenate([stream, (draws.fractions(more) * size).astype(np.int64)])
+        order = np.arange(len(stream))
+        first[stream[::-1]] = order[::-1]  # of equal indices the last assignment stays: the first occurrence
+        first[without] = -1
+        found = stream[first[stream] == order]
         if len(found) >= count:
             return found[:count]

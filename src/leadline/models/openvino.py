@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from leadline.errors import ModelError, UsageError, require
-from leadline.requests import Abilities, ModelFacts, Request, Response
+from leadline.requests import Abilities, ModelFacts, PermanentError, Request, Response
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.hugging_face import HuggingFaceTokenizer
 
@@ -194,7 +194,13 @@ class OpenVino:
 
         inputs = genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(np.ones(ids.shape, dtype=np.int64)))
         started = time.perf_counter()
-        result = pipeline.generate(inputs, config, streamer)
+        try:
+            try:
+            result = pipeline.generate(inputs, config, streamer)
+        except RuntimeError as error:  # out of memory, a prompt that the cache cannot hold: this trial, not the run
+            raise PermanentError("failed", " ".join(str(error).split())) from error
+        except RuntimeError as error:
+            raise PermanentError("failed", str(error).strip().splitlines()[-1]) from error
         latency_s = time.perf_counter() - started
         tokens = list(result.tokens[0])
         stopped = result.finish_reasons[0] == genai.GenerationFinishReason.STOP

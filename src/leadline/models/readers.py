@@ -157,7 +157,7 @@ def open_reader(name: str, options: Mapping[str, str], tokenizer: Tokenizer) -> 
         raise UsageError(f"reader/{name} takes {f'?{wanted}' if wanted else 'no options'}, not {dict(options)}")
     values: dict[str, int] = {}
     for option, value in options.items():
-        if not value.isdigit() or int(value) < 1:
+        if not value.isdecimal() or int(value) < 1:
             raise UsageError(f"reader/{name}: {option}={value!r} is not a whole number from 1 on")
         values[option] = int(value)
     query = "&".join(f"{option}={value}" for option, value in values.items())

@@ -16,6 +16,7 @@ from leadline.analysis.effective import passes
 from leadline.analysis.lengths import LengthScore
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length
+from leadline.errors import RunFolderError
 from leadline.records import OUTCOMES, Outcome
 from leadline.report.charts import score_by_length, to_svg
 
@@ -61,10 +62,16 @@ def write_page(path: Path, summary: Summary, design: Design, manifest: Mapping[s
         design: what was measured.
         manifest: the resolved set-up of the run, shown as it is.
         verdict: the sentence that stands at the top.
+
+    Raises:
+        RunFolderError: it cannot be written there.
     """
     page = render_page(summary, design, manifest, verdict)
     # A text from a model can hold half a surrogate pair, which UTF-8 cannot write.
-    path.write_bytes(page.encode("utf-8", errors="replace"))
+    try:
+        path.write_bytes(page.encode("utf-8", errors="replace"))
+    except OSError as error:
+        raise RunFolderError(f"{path} cannot be written ({error.strerror}): name another file with -o") from error
 
 
 def render_page(summary: Summary, design: Design, manifest: Mapping[str, Any], verdict: str) -> str:

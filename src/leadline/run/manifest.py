@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from leadline import __version__
 from leadline.analysis.design import Design, TaskDesign
 from leadline.errors import RunFolderError
@@ -24,6 +26,9 @@ FORMAT = 1
 """Version of a run's folder; a folder of another version is refused."""
 
 MANIFEST = "run.json"
+KEYS = ("created", "asked", "spec", "identity", "model")
+"""What a reader of a run's folder relies on."""
+
 PACKAGES = ("openvino-genai", "numpy", "tiktoken", "tokenizers", "wonderwords")
 
 
@@ -47,6 +52,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunFolderError(
             f"{folder} has format {found!r} and this leadline reads format {FORMAT}: use the leadline that wrote it"
         )
+    missing = [key for key in KEYS if key not in manifest]
+    if missing:
+        raise RunFolderError(
+            f"{path} is incomplete (it has no {', '.join(missing)}): restore it, or run again with another --out"
+        )
     return manifest
 
 
@@ -55,20 +65,15 @@ def merged_manifest(
 ) -> dict[str, Any]:
     """The manifest of a run that begins or goes on now.
 
-    `asked` is everything that was asked for so far, over all invocations.
+    `asked` is everything that was asked for so far, over all invocations: samples by task and length.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    asked: dict[str, Any] = {"tasks": list(spec.tasks), "lengths": list(spec.lengths), "samples": spec.samples}
+    asked = {task: {str(length): spec.samples for length in spec.lengths} for task in spec.tasks}
     created = now
     if (folder / MANIFEST).exists():
         old = read_manifest(folder)
         created = old["created"]
-        before = old["asked"]
-        asked = {
-            "tasks": list(dict.fromkeys([*before["tasks"], *spec.tasks])),
-            "lengths": sorted({*before["lengths"], *spec.lengths}),
-            "samples": max(before["samples"], spec.samples),
-        }
+        asked = _joined(old["asked"], asked)
     return {
         "format": FORMAT,
         "id": identity_hash(identity),
@@ -92,22 +97,45 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def design_of(manifest: Mapping[str, Any]) -> Design:
-    """What the analysis needs to know of a run, from its manifest alone."""
-    spec = RunSpec.model_validate(manifest["spec"])
-    asked = manifest["asked"]
-    tasks = [make_task(name, spec.changes(name)) for name in asked["tasks"]]
+    """What the analysis needs to know of a run, from its manifest alone.
+
+    Raises:
+        RunFolderError: its spec is not one that this leadline knows.
+    """
+    try:
+        spec = RunSpec.model_validate(manifest["spec"])
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        raise RunFolderError(
+            f"the spec in {MANIFEST} cannot be used ({key}: {problem['msg']}): use the leadline that wrote it"
+        ) from error
+    asked: dict[str, dict[str, int]] = manifest["asked"]
+    tasks = [make_task(name, spec.changes(name)) for name in asked]
+    lengths = sorted({int(length) for samples in asked.values() for length in samples})
     return Design(
         suite=spec.suite,
         model=manifest["model"]["name"],
         protocol=spec.protocol,
-        lengths=tuple(asked["lengths"]),
+        lengths=tuple(lengths),
         tasks=tuple(TaskDesign(task.name, task.category, binary=task.targets == 1) for task in tasks),
-        samples=asked["samples"],
+        samples=max(max(samples.values()) for samples in asked.values()),
+        asked={(task, length): asked[task].get(str(length), 0) for task in asked for length in lengths},
         k=spec.k,
         threshold_absolute=spec.verdict.threshold,
         threshold_relative=spec.verdict.relative,
         claims_tasks=RULER_TASKS if spec.verdict.threshold is not None else (),
     )
+
+
+def _joined(before: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """The greater number of samples of each task and length."""
+    joined = {task: dict(samples) for task, samples in before.items()}
+    for task, samples in now.items():
+        for length, count in samples.items():
+            cells = joined.setdefault(task, {})
+            cells[length] = max(count, cells.get(length, 0))
+    return joined
 
 
 def _versions() -> dict[str, str]:

@@ -91,6 +91,13 @@ def check_lengths(spec: RunSpec, tasks: list[Task], sampler: Sampler) -> None:
         )
 
 
+def data_hashes(spec: RunSpec, sampler: Sampler, sources: Sources) -> dict[str, str]:
+    """Hashes of all data that the suite's tasks draw from, whichever of them this run asks."""
+    for task in spec.make_suite_tasks():
+        sampler.smallest_length(task, 0)
+    return sources.hashes()
+
+
 async def run(spec: RunSpec, progress: Progress) -> Ended:
     """Measure what `spec` says; what a run of the same identity has already is not asked again.
 
@@ -103,7 +110,7 @@ async def run(spec: RunSpec, progress: Progress) -> Ended:
         sources = Sources(offline=spec.offline)
         sampler = open_sampler(spec, backend, sources)
         check_lengths(spec, tasks, sampler)
-        return await _measure(spec, backend, tasks, sampler, sources.hashes(), progress)
+        return await _measure(spec, backend, tasks, sampler, data_hashes(spec, sampler, sources), progress)
     finally:
         await backend.aclose()
 

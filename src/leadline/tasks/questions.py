@@ -25,6 +25,9 @@ BARE_HEAD = "Answer the question. Only give me the answer and do not output any 
 
 ANSWER_PREFIX = " Answer:"
 
+_BYTES_PER_TOKEN = 5
+"""Rather more than a token of English has, so that the first guess at the number of documents is seldom too small."""
+
 
 class QuestionsParams(TaskParams):
     """Parameters of question answering (paper table 5)."""
@@ -109,11 +112,15 @@ class QuestionAnswering:
         fixed = counter.fixed(HEAD, INSTRUCTION + _asked(plan), ANSWER_PREFIX)
         fixed += int(documents.counts(tokens, own).sum())
 
+        limit = len(documents) - len(own)
+        guess = min(limit, int(upto * _BYTES_PER_TOKEN / documents.mean_bytes))
+
         def running(units: int) -> npt.NDArray[np.int64]:
+            units = max(units, guess)
             texts = running_sum(documents.counts(tokens, self._distractors(plan, documents, units)))
             return texts + documents.label_counts(tokens, len(own) + units)[len(own) :]
 
-        return RunningCost(fixed, grown(running, upto, self.sizes(plan, sources)[1]))
+        return RunningCost(fixed, grown(running, upto, limit))
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """The question's own documents at their places among `fit.size` others; all are numbered from 1."""
@@ -140,17 +147,18 @@ class QuestionAnswering:
 
     def _distractors(self, plan: Plan, documents: Documents, count: int) -> Ids:
         """The first `count` documents beside the question's own, in the order in which a growing sample takes them."""
-        own: list[int] = plan.facts["own"]
-        first, end = 0, 0
-        if self.params.distractors == "same_article_first":
-            first, end = documents.article_of(plan.facts["gold"][0])
-        near = first + item_draws(plan.item, "article").order(end - first)
-        near = near[np.isin(near, own, invert=True)][:count]
+        own = np.array(plan.facts["own"], dtype=np.int64)
+        draws = item_draws(plan.item, "distractors")
+        if self.params.distractors == "uniform":
+            return drawn(draws, len(documents), count, own)
+        first, end = documents.article_of(plan.facts["gold"][0])
+        near = first + draws.order(end - first)
+        near = near[(near[:, None] != own).all(axis=1)][:count]
         if len(near) == count:
             return near
-        without = np.concatenate([np.arange(first, end), np.array(own, dtype=np.int64)])
-        others = drawn(item_draws(plan.item, "others"), len(documents), count - len(near), without)
-        return np.concatenate([near, others])
+        elsewhere = own[(own < first) | (own >= end)]
+        without = np.concatenate([np.arange(first, end), elsewhere])
+        return np.concatenate([near, drawn(draws, len(documents), count - len(near), without)])
 
 
 def _run(documents: Documents, indices: Ids, first: int) -> list[Piece]:
