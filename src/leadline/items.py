@@ -146,7 +146,7 @@ class Draft:
         pieces: the last message, which is the user's, in order.
         answer_prefix: the beginning of the answer, put into the model's mouth.
         system: a system message, or None for the template's own default.
-        turns: earlier messages as (role, text), oldest first.
+        turns: earlier questions and their answers, oldest first.
     """
 
     pieces: tuple[Piece, ...]
@@ -181,6 +181,12 @@ class Sample:
     item_hash: str
     prompt_hash: str
     max_tokens: int
+
+    @property
+    def turns(self) -> tuple[tuple[str, str], ...]:
+        """Earlier questions and their answers, oldest first."""
+        texts = [message["content"] for message in self.messages[:-1]]
+        return tuple(zip(texts[0::2], texts[1::2], strict=True))
 
     @property
     def text(self) -> str:

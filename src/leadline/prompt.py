@@ -24,37 +24,47 @@ DIRECTLY = " Do not provide any explanation. Please directly give me the answer.
 """What stands between the task and an answer prefix in the user's turn (the paper's template for GPT-4)."""
 
 Mode = Literal["completion", "prefill", "in_user_turn"]
+Turns = Sequence[tuple[str, str]]
+"""Earlier questions and their answers, oldest first."""
 
 _CHATML_SYSTEM = "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
 _VICUNA_SYSTEM = (
     "A chat between a curious user and an artificial intelligence assistant. "
     "The assistant gives helpful, detailed, and polite answers to the user's questions."
 )
-NAMED: Mapping[str, tuple[str, str]] = {
-    "base": ("", ""),
-    "gpt-4": ("", DIRECTLY),
+NAMED: Mapping[str, tuple[str, str, str]] = {
+    "base": ("", "", "\n\n"),
+    "gpt-4": ("", DIRECTLY, "\n\n"),
     "command-r": (
         "<BOS_TOKEN><|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
         "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+        "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
     ),
-    "vicuna": (f"{_VICUNA_SYSTEM} USER: ", " ASSISTANT:"),
-    "glm": ("[gMASK]sop<|user|>\n ", "<|assistant|>\n"),
-    "phi3": ("<|user|>\n", "<|end|>\n<|assistant|>\n"),
-    "chatml": (f"{_CHATML_SYSTEM}<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"),
+    "vicuna": (f"{_VICUNA_SYSTEM} USER: ", " ASSISTANT:", "</s>USER: "),
+    "glm": ("[gMASK]sop<|user|>\n ", "<|assistant|>\n", "<|user|>\n "),
+    "phi3": ("<|user|>\n", "<|end|>\n<|assistant|>\n", "<|end|>\n<|user|>\n"),
+    "chatml": (
+        f"{_CHATML_SYSTEM}<|im_start|>user\n",
+        "<|im_end|>\n<|im_start|>assistant\n",
+        "<|im_end|>\n<|im_start|>user\n",
+    ),
     "llama3": (
         "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n",
         "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+        "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n",
     ),
-    "llama2": ("[INST] ", " [/INST]"),
+    "llama2": ("[INST] ", " [/INST]", " </s><s>[INST] "),
 }
-"""Templates of paper table 6: what stands before the task, and between the task and the answer prefix."""
+"""Templates of paper table 6: what stands before the task, between the task and the answer prefix, and (for worked
+examples that are turns of their own) between an answer and the next task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What stands around the message: before + message + middle + answer prefix + after.
 
-    `bos_tokens` more are added by the model's loader.
+    `bos_tokens` more are added by the model's loader. Earlier turns stand before the message, each as its question,
+    `turn_middle`, its answer and `turn_end`.
     """
 
     name: str
@@ -63,15 +73,28 @@ class Frame:
     middle: str
     after: str = ""
     bos_tokens: int = 0
+    turn_middle: str = ""
+    turn_end: str = "\n\n"
 
-    def render(self, message: str, answer_prefix: str) -> str:
+    def opening(self, turns: Turns = ()) -> str:
+        """Everything before the last message."""
+        if not turns:
+            return self.before
+        # A completion runs on from its question; in a chat the answer is a message of its own, without edges.
+        told = (
+            f"{question}{self.turn_middle}{answer if self.mode == 'completion' else answer.strip()}{self.turn_end}"
+            for question, answer in turns
+        )
+        return self.before + "".join(told)
+
+    def render(self, message: str, answer_prefix: str, turns: Turns = ()) -> str:
         """The text that the model continues."""
-        return f"{self.before}{message}{self.middle}{answer_prefix}{self.after}"
+        return f"{self.opening(turns)}{message}{self.middle}{answer_prefix}{self.after}"
 
     @property
     def identity(self) -> dict[str, str | int]:
         """What belongs to a run's identity."""
-        text = digest(self.before, self.middle, self.after)
+        text = digest(self.before, self.middle, self.after, self.turn_middle, self.turn_end)
         return {"name": self.name, "mode": self.mode, "text": text, "bos_tokens": self.bos_tokens}
 
 
@@ -83,10 +106,10 @@ def named_frame(name: str, tokenizer: Tokenizer) -> Frame:
     """
     if name not in NAMED:
         raise UsageError(f"there is no template {name!r}: give one of {', '.join(NAMED)}, or a Jinja file")
-    before, middle = NAMED[name]
+    before, middle, turn_end = NAMED[name]
     has_bos = before.startswith(("<BOS_TOKEN>", "<|begin_of_text|>", "[gMASK]"))
     mode: Mode = "completion" if name == "base" else "in_user_turn" if name == "gpt-4" else "prefill"
-    return Frame(name, mode, before, middle, "", 0 if has_bos else tokenizer.bos_tokens)
+    return Frame(name, mode, before, middle, "", 0 if has_bos else tokenizer.bos_tokens, middle, turn_end)
 
 
 def chat_frame(
@@ -104,11 +127,25 @@ def chat_frame(
     before, found, after = _render_jinja(template, turns, special_tokens).partition(mark)
     if not found:
         raise UsageError(f"the chat template of {name} drops the user's message: give another with --template")
+    turn_middle, turn_end = _between_turns(name, template, special_tokens)
     bos = special_tokens.get("bos_token", "")
     bos_tokens = 0 if bos and before.startswith(bos) else tokenizer.bos_tokens
     if prefill:
-        return Frame(name, "prefill", before, after, "", bos_tokens)
-    return Frame(name, "in_user_turn", before, DIRECTLY, after, bos_tokens)
+        return Frame(name, "prefill", before, after, "", bos_tokens, turn_middle, turn_end)
+    return Frame(name, "in_user_turn", before, DIRECTLY, after, bos_tokens, turn_middle, turn_end)
+
+
+def _between_turns(name: str, template: str, special_tokens: Mapping[str, str]) -> tuple[str, str]:
+    """What a chat template puts between a question and its answer, and between that and the next question."""
+    marks = ["\ue000first\ue001", "\ue000answer\ue001", "\ue000second\ue001"]
+    roles = ("user", "assistant", "user")
+    turns = [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
+    _, _, rest = _render_jinja(template, turns, special_tokens).partition(marks[0])
+    middle, found, rest = rest.partition(marks[1])
+    end, found_next, _ = rest.partition(marks[2])
+    if not found or not found_next:
+        raise UsageError(f"the chat template of {name} drops earlier turns: give another with --template")
+    return middle, end
 
 
 def frame_from_option(option: str, special_tokens: Mapping[str, str], tokenizer: Tokenizer, *, prefill: bool) -> Frame:
@@ -153,20 +190,20 @@ class FrameCounter:
         """Counts of chunks by the model's tokenizer."""
         return self._counter
 
-    def fixed(self, head: str, tail: str, answer_prefix: str) -> int:
+    def fixed(self, head: str, tail: str, answer_prefix: str, turns: Turns = ()) -> int:
         """Tokens of everything but the haystack; see `leadline.tasks.base.PromptCounter`."""
         frame = self._frame
         end = f"{tail}{frame.middle}{answer_prefix}{frame.after}"
         counts = self._counter.tokenizer.count_in_place([end], "a\n", "")
-        return frame.bos_tokens + self._head(head) + int(np.sum(counts))
+        return frame.bos_tokens + self._head(frame.opening(turns) + head) + int(np.sum(counts))
 
-    def whole(self, message: str, answer_prefix: str) -> int:
+    def whole(self, message: str, answer_prefix: str, turns: Turns = ()) -> int:
         """Tokens of a finished request, counted as one text and independently of every other count."""
-        return self._frame.bos_tokens + self._counter.whole(self._frame.render(message, answer_prefix))
+        return self._frame.bos_tokens + self._counter.whole(self._frame.render(message, answer_prefix, turns))
 
-    def _count_head(self, head: str) -> int:
-        after = "a" if head.endswith("\n") else " a"
-        return int(self._counter.tokenizer.count_in_place([self._frame.before + head], "", after)[0])
+    def _count_head(self, opening: str) -> int:
+        after = "a" if opening.endswith("\n") else " a"
+        return int(self._counter.tokenizer.count_in_place([opening], "", after)[0])
 
 
 def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, max_tokens: int) -> Sample:
@@ -179,20 +216,25 @@ def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, ma
             spans.append(Span(piece.kind, position, end))
         position = end
     message = "".join([piece.text for piece in draft.pieces])
+    earlier = [
+        {"role": role, "content": text}
+        for question, answer in draft.turns
+        for role, text in (("user", question), ("assistant", answer.strip()))
+    ]
     return Sample(
         key=key,
         plan=plan,
         fit=fit,
-        messages=({"role": "user", "content": message},),
+        messages=(*earlier, {"role": "user", "content": message}),
         answer_prefix=draft.answer_prefix,
         spans=tuple(spans),
-        item_hash=digest(message, draft.answer_prefix),
-        prompt_hash=digest(frame.render(message, draft.answer_prefix)),
+        item_hash=digest(*(text for turn in draft.turns for text in turn), message, draft.answer_prefix),
+        prompt_hash=digest(frame.render(message, draft.answer_prefix, draft.turns)),
         max_tokens=max_tokens,
     )
 
 
 def request_for(sample: Sample, frame: Frame) -> Request:
     """The request that asks a sample, its template rendered here."""
-    text = frame.render(sample.text, sample.answer_prefix)
+    text = frame.render(sample.text, sample.answer_prefix, sample.turns)
     return Request(max_tokens=sample.max_tokens, text=text, sample=sample)

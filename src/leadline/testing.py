@@ -73,13 +73,14 @@ def _check_again(task: Task, sampler: Sampler, sample: Sample) -> None:
 
 def _check_budget(task: Task, sampler: Sampler, sample: Sample, length: int) -> None:
     budget = budget_for(task, length)
-    whole = sampler.counter.whole(sample.text, sample.answer_prefix)
+    whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns)
     assert whole == sample.fit.prompt_tokens, f"{task.name}: {whole} tokens, counted as {sample.fit.prompt_tokens}"
     assert whole <= budget, f"{task.name}: {whole} tokens of {budget}"
     _, greatest = task.sizes(sample.plan, sampler.sources)
     if greatest is None or sample.fit.size < greatest:
         larger = sampler.sample(task, sample.plan, Fit(sample.fit.size + 1, 0), length)
-        assert sampler.counter.whole(larger.text, larger.answer_prefix) > budget, f"{task.name}: one unit more fits too"
+        more = sampler.counter.whole(larger.text, larger.answer_prefix, larger.turns)
+        assert more > budget, f"{task.name}: one unit more fits too, {more} of {budget} tokens"
 
 
 def _check_answers(task: Task, sample: Sample) -> None:

@@ -21,8 +21,17 @@ def test_every_task_keeps_the_contract(name: str, tokenizer_name: str) -> None:
         ("niah", {"num_keys": 60, "type_haystack": "essay"}),
         ("niah", {"num_queries": 2, "num_values": 3, "num_keys": 5, "type_haystack": "repeat"}),
         ("vt", {"num_chains": 3, "num_hops": 2}),
+        ("vt", {"examples": "turns"}),
         ("vt", {"num_hops": 8, "name_length": 7, "examples": "none", "output_tokens": 80}),
     ],
 )
-def test_parameters_keep_the_contract(name: str, changes: dict[str, object]) -> None:
-    check_task(make_task(name, changes), sampler("cl100k_base"), (2600, 6000), indices=range(2))
+@pytest.mark.parametrize("counted", ["cl100k_base", "smollm2"])
+def test_parameters_keep_the_contract(name: str, changes: dict[str, object], counted: str) -> None:
+    check_task(make_task(name, changes), sampler(counted), (2600, 6000), indices=range(2))
+
+
+def test_essays_begin_at_one_of_five_places_whatever_the_length() -> None:
+    task, made = make_task("niah_single_2", {"haystack_start": "random"}), sampler("cl100k_base")
+    check_task(task, made, (1024, 4096), indices=range(2))
+    starts = [made.plan(task, index).facts["start"] for index in range(60)]
+    assert len(set(starts)) == 5

@@ -100,7 +100,7 @@ def _make(task: Task, sampler: Sampler, index: int, length: int) -> Sample:
 
 def _as_dict(task: Task, sampler: Sampler, index: int, length: int) -> dict[str, Any]:
     sample = _make(task, sampler, index, length)
-    prompt = sampler.frame.render(sample.text, sample.answer_prefix)
+    prompt = sampler.frame.render(sample.text, sample.answer_prefix, sample.turns)
     return {
         "task": task.name,
         "task_version": task.version,

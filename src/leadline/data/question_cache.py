@@ -66,17 +66,16 @@ def _write(folder: Path, source: Path) -> None:
                 question_starts.append(len(lines))
         if not lines:
             raise UsageError(f"{source} holds no question that has an answer: give a file with some")
-    arrays = {
-        "starts": np.array(starts, dtype=np.int64),
-        "article_starts": np.array(article_starts, dtype=np.int64),
-        "question_starts": np.array(question_starts, dtype=np.int64),
-    }
+    places, articles, questions = (
+        np.array(values, dtype=np.int64) for values in (starts, article_starts, question_starts)
+    )
     hasher.update(lines)
-    for array in arrays.values():
+    for array in (places, articles, questions):
         hasher.update(array.astype("<i8").tobytes())
     write_whole(folder / _QUESTIONS, bytes(lines))
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, sha256=np.array(hasher.hexdigest()[:32]), **arrays)
+    sha256 = np.array(hasher.hexdigest()[:32])
+    np.savez_compressed(buffer, starts=places, article_starts=articles, question_starts=questions, sha256=sha256)
     write_whole(folder / _INDEX, buffer.getvalue())
 
 

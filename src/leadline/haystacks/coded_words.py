@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from leadline.haystacks.pools import POOL_SIZE, Indices, Pool
-from leadline.seeds import rng_for
+from leadline.seeds import Draws, rng_for
 from leadline.tokenizers.counting import Counter
 
 LABELS = 1 << 21
@@ -24,12 +24,63 @@ _SEED = 0
 _LETTERS = 26
 
 # A coded word that stands inside a word of the prompt would be found in every echo of the prompt.
-_WORDS_OF_THE_PROMPT = (
-    "read the following coded text and track frequency of each word find most frequently appeared words question do not "
-    "provide any explanation please ignore dots what are in above answer according to directly give me "
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty"
-).split()
+_WORDS_OF_THE_PROMPT = [
+    "read",
+    "the",
+    "following",
+    "coded",
+    "text",
+    "and",
+    "track",
+    "frequency",
+    "of",
+    "each",
+    "word",
+    "find",
+    "most",
+    "frequently",
+    "appeared",
+    "words",
+    "question",
+    "do",
+    "not",
+    "provide",
+    "any",
+    "explanation",
+    "please",
+    "ignore",
+    "dots",
+    "what",
+    "are",
+    "in",
+    "above",
+    "answer",
+    "according",
+    "to",
+    "directly",
+    "give",
+    "me",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 
 
 class Vocabulary(Pool):
@@ -45,6 +96,7 @@ class Vocabulary(Pool):
         first = dict.fromkeys(familiar)
         rare = sorted(word for word in set(larger) if len(word) >= _SHORTEST_RARE_WORD and word not in first)
         self._words = np.array([*first, *rare], dtype=object)
+        self.lengths = np.fromiter(map(len, self._words), dtype=np.int64, count=len(self._words))
         self.familiar = len(first)
         self.labels = ListLabels()
 
@@ -89,6 +141,36 @@ class ListLabels(Pool):
         return np.cumsum(sums, out=sums)
 
 
+class DisplayOrder:
+    """Where the occurrences of an item stand: the order of the first n of them, for any n.
+
+    An order of more occurrences holds the order of fewer, so the longest that was asked for is kept.
+
+    Args:
+        draws: makes the draw that the order comes from, anew each time.
+    """
+
+    def __init__(self, draws: Callable[[], Draws]) -> None:
+        self._draws = draws
+        self._kept = np.zeros(0, dtype=np.int64)
+
+    def first(self, count: int) -> Indices:
+        """The first `count` occurrences in their order, shape (count,)."""
+        kept = self._kept
+        if count > len(kept):
+            self._kept = kept = self._draws().order(count)
+        return kept if count == len(kept) else kept[kept < count]
+
+
+def changes_of_the_last(order: Indices) -> Indices:
+    """The occurrences that stand last at some size, in ascending order.
+
+    Of the first n occurrences, the greatest of these below n is the one that stands last.
+    """
+    least = np.minimum.accumulate(order[::-1])
+    return least[np.append(True, least[1:] != least[:-1])][::-1]
+
+
 class CodedWordPool(Pool):
     """Random words of so many lower-case letters, none of which stands inside a word of the prompt.
 
@@ -111,7 +193,7 @@ class CodedWordPool(Pool):
 
     @cached_property
     def _letters(self) -> npt.NDArray[np.uint8]:
-        """ASCII codes, shape (size, length). A word is a number in base 26, so different numbers are different words."""
+        """ASCII codes, shape (size, length). A word is a number in base 26, so no two words are equal."""
         everything = _LETTERS**self.length
         avoided = _numbers_inside(_WORDS_OF_THE_PROMPT, self.length)
         draws = rng_for(_SEED, "coded words", self.length)

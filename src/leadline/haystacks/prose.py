@@ -28,8 +28,8 @@ class Prose:
 
     text: str
     starts: npt.NDArray[np.int64]
-    _running: dict[str, npt.NDArray[np.int64]] = field(
-        default_factory=dict[str, npt.NDArray[np.int64]], init=False, repr=False
+    _running: dict[tuple[str, int], npt.NDArray[np.int64]] = field(
+        default_factory=dict[tuple[str, int], npt.NDArray[np.int64]], init=False, repr=False
     )
 
     @classmethod
@@ -72,26 +72,26 @@ class Prose:
             place = 0
         return " ".join(parts)
 
-    def running(self, counter: Counter, upto: int) -> npt.NDArray[np.int64]:
-        """Tokens of the first 0, 1, ... `upto` sentences, each with the space before it, shape (upto + 1,).
+    def running(self, counter: Counter, upto: int, first: int = 0) -> npt.NDArray[np.int64]:
+        """Tokens of 0, 1, ... `upto` sentences from `first` on, each with the space before it, shape (upto + 1,).
 
-        The tokens of `count` sentences from `first` on are ``running[first + count] - running[first]``. Past the end
-        the text begins again. Sentences are counted as far as they are needed, and once per tokenizer.
+        Past the end the text begins again. Sentences are counted as far as they are needed, and once per tokenizer and
+        beginning.
         """
         size = len(self)
-        lap = self._count(counter, min(upto, size))
+        lap = self._count(counter, min(upto, size), first % size)
         if upto < len(lap):
             return lap[: upto + 1]
         laps, places = np.divmod(np.arange(upto + 1, dtype=np.int64), size)
         return laps * lap[size] + lap[places]
 
-    def _count(self, counter: Counter, upto: int) -> npt.NDArray[np.int64]:
-        known = self._running.get(counter.tokenizer.id, np.zeros(1, dtype=np.int64))
+    def _count(self, counter: Counter, upto: int, first: int) -> npt.NDArray[np.int64]:
+        known = self._running.get((counter.tokenizer.id, first), np.zeros(1, dtype=np.int64))
         while len(known) <= upto:
-            first = len(known) - 1
-            last = min(first + max(_BLOCK, first), len(self))
-            counts = counter.texts([" " + self.sentence(index) for index in range(first, last)])
+            begin = len(known) - 1
+            end = min(begin + max(_BLOCK, begin), len(self))
+            counts = counter.texts([" " + self.sentence(first + index) for index in range(begin, end)])
             known = np.concatenate([known, known[-1] + np.cumsum(counts, dtype=np.int64)])
         known.flags.writeable = False
-        self._running[counter.tokenizer.id] = known
+        self._running[counter.tokenizer.id, first] = known
         return known

@@ -195,12 +195,9 @@ class OpenVino:
         inputs = genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(np.ones(ids.shape, dtype=np.int64)))
         started = time.perf_counter()
         try:
-            try:
             result = pipeline.generate(inputs, config, streamer)
         except RuntimeError as error:  # out of memory, a prompt that the cache cannot hold: this trial, not the run
             raise PermanentError("failed", " ".join(str(error).split())) from error
-        except RuntimeError as error:
-            raise PermanentError("failed", str(error).strip().splitlines()[-1]) from error
         latency_s = time.perf_counter() - started
         tokens = list(result.tokens[0])
         stopped = result.finish_reasons[0] == genai.GenerationFinishReason.STOP

@@ -175,7 +175,7 @@ def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], repor
                 if fit is None:
                     continue
                 sample = sampler.sample(task, plan, fit, length)
-                whole = sampler.counter.whole(sample.text, sample.answer_prefix)
+                whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns)
                 if whole != fit.prompt_tokens:
                     sampler.distrust(task)
                     report(

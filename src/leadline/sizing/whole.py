@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from leadline.items import Fit, Plan
@@ -11,7 +12,7 @@ from leadline.tasks.base import PromptCounter, Sources, Task
 class WholeCounter(PromptCounter, Protocol):
     """A counter that can also count a finished request as one text."""
 
-    def whole(self, message: str, answer_prefix: str) -> int:
+    def whole(self, message: str, answer_prefix: str, turns: Sequence[tuple[str, str]] = ()) -> int:
         """Tokens of the finished request."""
         ...
 
@@ -35,5 +36,5 @@ class WholeCost:
         if size not in self._known:
             draft = self._task.draft(self._plan, Fit(size, 0), self._sources)
             message = "".join([piece.text for piece in draft.pieces])
-            self._known[size] = self._counter.whole(message, draft.answer_prefix)
+            self._known[size] = self._counter.whole(message, draft.answer_prefix, draft.turns)
         return self._known[size]

@@ -37,8 +37,8 @@ class PromptCounter(Protocol):
         """Counts of chunks by the model's tokenizer."""
         ...
 
-    def fixed(self, head: str, tail: str, answer_prefix: str) -> int:
-        """Tokens of the frame (chat template, BOS), of the message's head and tail, and of the answer prefix.
+    def fixed(self, head: str, tail: str, answer_prefix: str, turns: Sequence[tuple[str, str]] = ()) -> int:
+        """Tokens of the frame (chat template, BOS), earlier turns, the message's head and tail, and the answer prefix.
 
         `head` ends and `tail` begins at a place where every tokenizer cuts: what stands between them is counted apart.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar, Literal, TypedDict
 
 import numpy as np
@@ -11,12 +12,11 @@ import numpy.typing as npt
 from pydantic import Field, ValidationInfo, field_validator
 
 from leadline.errors import DataError
-from leadline.haystacks.coded_words import LABELS, Vocabulary
+from leadline.haystacks.coded_words import LABELS, DisplayOrder, Vocabulary, changes_of_the_last
 from leadline.haystacks.pools import Indices
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
-from leadline.seeds import Draws
 from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
-from leadline.tasks.costs import RunningCost, grown, running_sum
+from leadline.tasks.costs import RunningCost, running_sum
 from leadline.tokenizers.counting import Counter
 
 TASK = (
@@ -32,6 +32,10 @@ SHORT_FORM_BELOW = 4096
 
 _SHORT_FREQUENCIES = {"freq_cw": 6, "freq_ucw": 1}
 _BLOCK = 128
+
+_LEAST_TOKENS_OF_AN_ENTRY = 3
+_TOKENS_OF_A_WORD = 1.3
+"""Where sizing begins: words take rather more on average (cl100k_base 1.4), so that one step mostly does."""
 
 
 class Example(TypedDict):
@@ -123,9 +127,10 @@ class CommonWords:
         wanted = params.num_cw + form.uncommon if params.examples == "prompt" else 0
         common: list[str] = []
         shown: list[str] = []
-        start = 0
-        for start, word in _familiar(item, sources.vocabulary()):
+        first_candidate = 0
+        for place, word in enumerate(_familiar(item, sources.vocabulary())):
             if len(common) == params.num_cw and len(shown) == wanted:
+                first_candidate = place
                 break
             if any(word in answer or answer in word for answer in common):
                 continue
@@ -136,7 +141,7 @@ class CommonWords:
                 shown.append(word)
         else:
             raise DataError(
-                f"the word lists have only {sources.vocabulary().familiar} words, too few for num_cw = {params.num_cw}: "
+                f"{sources.vocabulary().familiar} familiar words are too few for num_cw = {params.num_cw}: "
                 "ask for fewer common words"
             )
         example: Example | None = None
@@ -149,7 +154,7 @@ class CommonWords:
             facts={
                 "example": example,
                 "distractors": example["common"] if example else [],
-                "first_candidate": start,
+                "first_candidate": first_candidate,
                 # A word that the answer lists: after a number, or after a comma.
                 "item_pattern": r"(?<=\d\. )[a-z]+|(?<=, )[a-z]+",
             },
@@ -157,45 +162,36 @@ class CommonWords:
 
     def sizes(self, plan: Plan, sources: Sources) -> tuple[int, int | None]:
         """From one candidate on; the word lists, the limit on distinct words or the numbering end it."""
-        params = self.params
-        vocabulary = sources.vocabulary()
-        left = vocabulary.size - plan.facts["first_candidate"]
-        greatest = min(left, (LABELS - params.num_cw * params.freq_cw) // params.freq_ucw)
-        if params.vocabulary_size is None:
-            return 1, greatest
-        wanted = params.vocabulary_size - params.num_cw
-        asked = min(wanted, greatest)
-        while True:
-            listed = np.flatnonzero(self._candidates(plan, vocabulary, asked)[1])
-            if len(listed) >= wanted:
-                return 1, int(listed[wanted - 1]) + 1
-            if asked == greatest:
-                return 1, greatest
-            asked = min(greatest, asked + wanted)
+        return 1, self._greatest(plan, sources)
 
     def cost(self, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> Cost:
         """Labels and words, each counted where it stands, and the newline behind the word that is last at each size."""
+        params = self.params
         tokens = counter.counter
         head, tail, prefix = self._texts()
         fixed = counter.fixed(head, tail, prefix) + self._example_tokens(plan, tokens, sources.vocabulary())
-        _, greatest = self.sizes(plan, sources)
-        return RunningCost(
-            fixed, grown(lambda units: self._running(plan, tokens, sources.vocabulary(), units), upto, greatest)
-        )
+        greatest = self._greatest(plan, sources)
+        left = upto - fixed
+        most = max(1, left // _LEAST_TOKENS_OF_AN_ENTRY)
+        labels = sources.vocabulary().labels.running(tokens, min(most, LABELS))
+        entries = int(np.searchsorted(labels + _TOKENS_OF_A_WORD * np.arange(len(labels)), left))
+        units = max(1, (entries - params.num_cw * params.freq_cw) // params.freq_ucw + 1)
+        while True:
+            units = min(units, greatest)
+            running = self._running(plan, tokens, sources, units)
+            if running[-1] > left or units == greatest:
+                return RunningCost(fixed, running)
+            units = units * 5 // 4 + 16
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """The worked example, and the list with the common words and `fit.size` candidates."""
-        params = self.params
         vocabulary = sources.vocabulary()
         head, tail, prefix = self._texts()
-        indices, listed = self._candidates(plan, vocabulary, fit.size)
-        common = [forms[0] for forms in plan.answers]
-        words = _shuffled(
-            item_draws(plan.item, "list"),
-            [*common, *vocabulary.take(indices)],
-            _owners(params.num_cw, params.freq_cw, fit.size, params.freq_ucw),
-            np.concatenate([np.ones(params.num_cw, dtype=np.bool_), listed]),
-        )
+        _, candidates, listed = _candidates(plan, sources).first(fit.size)
+        owners = self._owners(fit.size)
+        shown = owners[_display(plan.item).first(len(owners))]
+        shown = shown[np.concatenate([np.ones(self.params.num_cw, dtype=np.bool_), listed])[shown]]
+        words = np.array([*_common(plan), *candidates], dtype=object)[shown].tolist()
         pieces = [Piece(head), Piece(_numbered(words, vocabulary), "haystack"), Piece("\n"), Piece(tail, "question")]
         if plan.facts["example"] is not None:
             pieces[:0] = [Piece(self._example(plan, vocabulary), "example"), Piece("\n")]
@@ -206,61 +202,56 @@ class CommonWords:
         head, question, answer = TASK
         return head, question.format(count=self.targets), answer.format(count=self.targets)
 
-    def _candidates(self, plan: Plan, vocabulary: Vocabulary, count: int) -> tuple[Indices, npt.NDArray[np.bool_]]:
-        """The first `count` candidates and whether each is listed, shapes (count,)."""
-        indices = _order(plan.item, vocabulary, plan.facts["first_candidate"], count)
-        words = vocabulary.take(indices)
-        answers = [forms[0] for forms in plan.answers]
-        inside = "\n".join(answers).__contains__
-        listed = ~np.fromiter(map(inside, words), dtype=np.bool_, count=count)
-        text = "\n".join(words)
-        ends = np.cumsum(np.fromiter(map(len, words), dtype=np.int64, count=count) + 1)
-        for answer in answers:
-            at = text.find(answer)
-            while at >= 0:
-                holder = int(np.searchsorted(ends, at, side="right"))
-                listed[holder] = False
-                at = text.find(answer, int(ends[holder]))
-        return indices, listed
+    def _greatest(self, plan: Plan, sources: Sources) -> int:
+        params = self.params
+        candidates = _candidates(plan, sources)
+        greatest = min(candidates.size, (LABELS - params.num_cw * params.freq_cw) // params.freq_ucw)
+        if params.vocabulary_size is None:
+            return greatest
+        wanted = params.vocabulary_size - params.num_cw
+        asked = min(wanted, greatest)
+        while True:
+            listed = np.flatnonzero(candidates.first(asked)[2])
+            if len(listed) >= wanted:
+                return int(listed[wanted - 1]) + 1
+            if asked == greatest:
+                return greatest
+            asked = min(greatest, asked + wanted)
 
-    def _running(self, plan: Plan, tokens: Counter, vocabulary: Vocabulary, units: int) -> npt.NDArray[np.int64]:
+    def _owners(self, candidates: int) -> Indices:
+        """The word of each occurrence, the common words' before the candidates'."""
+        return _owners(self.params.num_cw, self.params.freq_cw, candidates, self.params.freq_ucw)
+
+    def _running(self, plan: Plan, tokens: Counter, sources: Sources, units: int) -> npt.NDArray[np.int64]:
         """Tokens of the list with the first 0, 1, ... `units` candidates, its newline included, shape (units + 1,)."""
         params = self.params
-        indices, listed = self._candidates(plan, vocabulary, units)
-        common = [" " + forms[0] for forms in plan.answers]
+        vocabulary = sources.vocabulary()
+        indices, candidates, listed = _candidates(plan, sources).first(units)
+        common = _common(plan)
+        occurrences = params.num_cw * params.freq_cw + params.freq_ucw * np.arange(units + 1)
         entries = params.num_cw * params.freq_cw + params.freq_ucw * running_sum(listed)
-        each = np.zeros(units, dtype=np.int64)
-        each[listed] = vocabulary.counts(tokens, indices[listed])
-        words = params.freq_cw * int(tokens.chunk_counts(common).sum()) + params.freq_ucw * running_sum(each)
-        labels = vocabulary.labels.running(tokens, int(entries[-1]))[entries]
-        return words + labels + self._newlines(plan, tokens, vocabulary.take(indices), listed)
-
-    def _newlines(
-        self, plan: Plan, tokens: Counter, candidates: Sequence[str], listed: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.int64]:
-        """Tokens of the newline behind the last word of the list at each size, shape (len(candidates) + 1,)."""
-        params = self.params
-        owners = _owners(params.num_cw, params.freq_cw, len(candidates), params.freq_ucw)
+        each = params.freq_ucw * np.where(listed, vocabulary.counts(tokens, indices), 0)
+        running = running_sum(each) + vocabulary.labels.running(tokens, int(entries[-1]))[entries]
+        running += params.freq_cw * int(tokens.chunk_counts([" " + word for word in common]).sum())
+        # The newline behind the word that stands last.
+        owners = self._owners(units)
+        order = _display(plan.item).first(len(owners))
         shown = np.concatenate([np.ones(params.num_cw, dtype=np.bool_), listed])[owners]
-        order = item_draws(plan.item, "list").order(len(owners))
-        places = np.empty(len(owners), dtype=np.int64)
-        places[order] = np.arange(len(owners))
-        last_places = np.maximum.accumulate(np.where(shown, places, -1))
-        first = params.num_cw * params.freq_cw
-        last_owners = owners[order[last_places[first - 1 :: params.freq_ucw]]]
-        different, which = np.unique(last_owners, return_inverse=True)
-        words = [*(forms[0] for forms in plan.answers), *candidates]
-        last_words = [" " + words[owner] for owner in different.tolist()]
-        return (tokens.chunk_counts([word + "\n" for word in last_words]) - tokens.chunk_counts(last_words))[
-            which
-        ].astype(np.int64)
+        lasts = changes_of_the_last(order[shown[order]])
+        last_owners = owners[lasts].tolist()
+        last_words = [
+            " " + (common[owner] if owner < len(common) else candidates[owner - len(common)]) for owner in last_owners
+        ]
+        newlines = tokens.chunk_counts([word + "\n" for word in last_words]) - tokens.chunk_counts(last_words)
+        return running + newlines[np.searchsorted(lasts, occurrences) - 1]
 
     def _example_words(self, plan: Plan) -> list[str]:
         """The list of the worked example, in order."""
         example, form = plan.facts["example"], EXAMPLE_FORMS[self.params.example]
         words = [*example["common"], *example["uncommon"]]
         owners = _owners(self.params.num_cw, form.freq_cw, form.uncommon, form.freq_ucw)
-        return _shuffled(item_draws(plan.item, "example list"), words, owners, np.ones(len(words), dtype=np.bool_))
+        order = item_draws(plan.item, "example list").order(len(owners))
+        return [words[owner] for owner in owners[order].tolist()]
 
     def _example_answer(self, plan: Plan, vocabulary: Vocabulary) -> str:
         """Question and answer of the worked example.
@@ -285,39 +276,100 @@ class CommonWords:
         return int(labels) + int(tokens.chunk_counts([*words, last]).sum()) + answer
 
 
+class Candidates:
+    """The words that may follow the common ones in the list of an item, in its order; what was asked for is kept."""
+
+    def __init__(self, item: ItemKey, answers: Sequence[str], start: int, vocabulary: Vocabulary) -> None:
+        self._item = item
+        self._answers = answers
+        self._start = start
+        self._vocabulary = vocabulary
+        self._kept: tuple[Indices, list[str], npt.NDArray[np.bool_]] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return self._vocabulary.size - self._start
+
+    def first(self, count: int) -> tuple[Indices, list[str], npt.NDArray[np.bool_]]:
+        """The first `count`: their indices in the vocabulary, the words, and whether each may stand in the list.
+
+        A word that holds an answer or is part of one may not.
+        """
+        kept = self._kept
+        if kept is None or count > len(kept[1]):
+            self._kept = kept = self._make(count)
+        indices, words, listed = kept
+        return indices[:count], words[:count], listed[:count]
+
+    def _make(self, count: int) -> tuple[Indices, list[str], npt.NDArray[np.bool_]]:
+        indices = _order(self._item, self._vocabulary, self._start, count)
+        words = self._vocabulary.take(indices)
+        parts = {
+            answer[start:end]
+            for answer in self._answers
+            for start in range(len(answer))
+            for end in range(start + 2, len(answer) + 1)
+        }
+        listed = ~np.fromiter(map(parts.__contains__, words), dtype=np.bool_, count=count)
+        # All words are searched as one text, in which a newline stands between them.
+        text = "\n".join(words)
+        ends = np.cumsum(self._vocabulary.lengths[indices] + 1)
+        for answer in self._answers:
+            at = text.find(answer)
+            while at >= 0:
+                holder = int(np.searchsorted(ends, at, side="right"))
+                listed[holder] = False
+                at = text.find(answer, int(ends[holder]))
+        return indices, words, listed
+
+
+# An item is planned, sized and drafted in a row, often at several lengths: what these make is used again by then.
+_KEPT_ITEMS = 8
+
+
+def _candidates(plan: Plan, sources: Sources) -> Candidates:
+    return _kept_candidates(plan.item, tuple(_common(plan)), plan.facts["first_candidate"], sources.vocabulary())
+
+
+_kept_candidates = lru_cache(maxsize=_KEPT_ITEMS)(Candidates)
+
+
+@lru_cache(maxsize=_KEPT_ITEMS)
+def _display(item: ItemKey) -> DisplayOrder:
+    return DisplayOrder(lambda: item_draws(item, "list"))
+
+
+@lru_cache(maxsize=_KEPT_ITEMS)
+def _familiar_order(item: ItemKey, familiar: int) -> Indices:
+    return item_draws(item, "familiar words").order(familiar)
+
+
+def _common(plan: Plan) -> list[str]:
+    return [forms[0] for forms in plan.answers]
+
+
 def _order(item: ItemKey, vocabulary: Vocabulary, first: int, count: int) -> Indices:
     """Places first, first + 1, ... of the item's order of all words: the familiar, then those of the larger list."""
-    familiar = vocabulary.familiar
-    from_familiar = max(0, min(count, familiar - first))
-    taken = item_draws(item, "familiar words").permutation(familiar).take(first, from_familiar)
-    if from_familiar == count:
+    taken = _familiar_order(item, vocabulary.familiar)[first : first + count]
+    if len(taken) == count:
         return taken
-    rare = item_draws(item, "rare words").permutation(vocabulary.size - familiar)
-    more = rare.take(max(0, first - familiar), count - from_familiar)
-    return np.concatenate([taken, more + familiar])
+    rare = item_draws(item, "rare words").permutation(vocabulary.size - vocabulary.familiar)
+    more = rare.take(max(0, first - vocabulary.familiar), count - len(taken))
+    return np.concatenate([taken, more + vocabulary.familiar])
 
 
-def _familiar(item: ItemKey, vocabulary: Vocabulary) -> Iterator[tuple[int, str]]:
-    """Places and words of the item's order from its beginning on, as far as the familiar words go."""
+def _familiar(item: ItemKey, vocabulary: Vocabulary) -> Iterator[str]:
+    """The familiar words in the item's order, looked up as they are needed."""
+    order = _familiar_order(item, vocabulary.familiar)
     for first in range(0, vocabulary.familiar, _BLOCK):
-        count = min(_BLOCK, vocabulary.familiar - first)
-        yield from enumerate(vocabulary.take(_order(item, vocabulary, first, count)), start=first)
+        yield from vocabulary.take(order[first : first + _BLOCK])
 
 
-def _owners(num_cw: int, freq_cw: int, others: int, freq_ucw: int) -> npt.NDArray[np.int64]:
+def _owners(num_cw: int, freq_cw: int, others: int, freq_ucw: int) -> Indices:
     """The word of each occurrence, the common words' before the others'; shape (occurrences,)."""
     common = np.repeat(np.arange(num_cw), freq_cw)
     return np.concatenate([common, np.repeat(np.arange(num_cw, num_cw + others), freq_ucw)])
-
-
-def _shuffled(
-    draws: Draws, words: Sequence[str], owners: npt.NDArray[np.int64], listed: npt.NDArray[np.bool_]
-) -> list[str]:
-    """The occurrences of the listed words, each at the place that its own key gives it."""
-    shown = owners[draws.order(len(owners))]
-    if not listed.all():
-        shown = shown[listed[shown]]
-    return np.array(words, dtype=object)[shown].tolist()
 
 
 def _numbered(words: Sequence[str], vocabulary: Vocabulary) -> str:

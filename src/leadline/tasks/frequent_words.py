@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, ValidationInfo, field_validator
 
-from leadline.haystacks.coded_words import CodedWordPool
+from leadline.haystacks.coded_words import CodedWordPool, DisplayOrder, changes_of_the_last
 from leadline.haystacks.pools import Indices
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
 from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
@@ -27,10 +27,37 @@ TASK = (
 NOISE = "..."
 """The word of rank 1, which is not asked for."""
 
-_NUMBERS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
+_NUMBERS = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+
+
+_TOKENS_PER_TIME = 4.0
+"""Where sizing begins: tokens by which a text grows while rank 1 occurs once, at alpha = 2."""
+
+_MARGIN = 16.0
+"""Time beyond the estimate, for short texts that do not grow evenly."""
+
+_FIRST_WORDS = 64
 
 
 class FrequentWordsParams(TaskParams):
@@ -93,7 +120,7 @@ class FrequentWords:
         length = self.params.word_length
         head, tail, prefix = self._texts()
         pool = sources.coded_words(length)
-        answers = pool.take(_words(item, pool, self.targets))
+        answers = _words(item, pool).first(self.targets)[1]
         prompt = {word.strip("'.:?,") for word in f"{head}{tail}{prefix}".split()}
         return Plan(
             item,
@@ -115,14 +142,16 @@ class FrequentWords:
         pool = sources.coded_words(self.params.word_length)
         head, tail, prefix = self._texts()
         fixed = counter.fixed(head.removesuffix(" "), tail, prefix)
-        horizon = self._first_time
-        while self._tokens_until(plan, tokens, pool, horizon) <= upto:
-            horizon *= 2
-        # The text grows by nearly as many tokens in every unit of time.
-        nearer = max(self._first_time, horizon * 1.02 * upto / self._tokens_until(plan, tokens, pool, horizon))
-        if self._tokens_until(plan, tokens, pool, nearer) > upto:
-            horizon = min(horizon, nearer)
-        return RunningCost(fixed, self._running(plan, tokens, pool, horizon))
+        left = upto - fixed
+        horizon = max(self._first_time, left / _TOKENS_PER_TIME)
+        while True:
+            guess = self._tokens_until(plan, tokens, pool, horizon)
+            # The text grows by nearly as many tokens in every unit of time.
+            horizon = max(self._first_time, 1.01 * horizon * left / guess + _MARGIN)
+            running = self._running(plan, tokens, pool, horizon)
+            if running[-1] > left:
+                return RunningCost(fixed, running)
+            horizon *= 1.25
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """The coded text of this size."""
@@ -130,8 +159,8 @@ class FrequentWords:
         head, tail, prefix = self._texts()
         events = self._events_of_size(fit.size, pool)
         ranks = events.ranks[: int(events.ends[fit.size])]
-        shown = ranks[item_draws(plan.item, "text").order(len(ranks))]
-        words = ["", NOISE, *pool.take(_words(plan.item, pool, int(ranks.max()) - 1))]
+        shown = ranks[_display(plan.item).first(len(ranks))]
+        words = ["", NOISE, *_words(plan.item, pool).first(int(ranks.max()) - 1)[1]]
         text = " ".join(np.array(words, dtype=object)[shown].tolist())
         return Draft((Piece(head), Piece(text, "haystack"), Piece("\n"), Piece(tail, "question")), prefix)
 
@@ -167,7 +196,7 @@ class FrequentWords:
         counts = np.zeros(highest + 1, dtype=np.int64)
         counts[1] = tokens.chunk_counts([" " + NOISE])[0]
         if highest > 1:
-            counts[2:] = pool.counts(tokens, _words(plan.item, pool, highest - 1))
+            counts[2:] = pool.counts(tokens, _words(plan.item, pool).first(highest - 1)[0])
         return counts
 
     def _tokens_until(self, plan: Plan, tokens: Counter, pool: CodedWordPool, horizon: float) -> int:
@@ -189,18 +218,19 @@ class FrequentWords:
         return running
 
     def _newlines(
-        self, plan: Plan, tokens: Counter, pool: CodedWordPool, ranks: npt.NDArray[np.int32], ends: npt.NDArray[np.int64]
+        self,
+        plan: Plan,
+        tokens: Counter,
+        pool: CodedWordPool,
+        ranks: npt.NDArray[np.int32],
+        ends: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.int64]:
         """Tokens of the newline behind the last word of the text at each of these ends, shape (len(ends),)."""
-        order = item_draws(plan.item, "text").order(len(ranks))
-        places = np.empty(len(ranks), dtype=np.int64)
-        places[order] = np.arange(len(ranks))
-        last_ranks = ranks[order[np.maximum.accumulate(places)[ends - 1]]]
-        different, which = np.unique(last_ranks, return_inverse=True)
-        words = ["", NOISE, *pool.take(_words(plan.item, pool, int(different[-1]) - 1))]
-        last_words = [" " + words[rank] for rank in different.tolist()]
-        newline = tokens.chunk_counts([word + "\n" for word in last_words]) - tokens.chunk_counts(last_words)
-        return newline[which].astype(np.int64)
+        lasts = changes_of_the_last(_display(plan.item).first(len(ranks)))
+        words = ["", NOISE, *_words(plan.item, pool).first(int(ranks.max()) - 1)[1]]
+        last_words = [" " + words[rank] for rank in ranks[lasts].tolist()]
+        newlines = tokens.chunk_counts([word + "\n" for word in last_words]) - tokens.chunk_counts(last_words)
+        return newlines[np.searchsorted(lasts, ends) - 1].astype(np.int64)
 
 
 @lru_cache(maxsize=64)
@@ -224,6 +254,29 @@ def events_until(alpha: float, top_k: int, highest_rank: int, doublings: int) ->
     return Events(ranks, times, ends)
 
 
-def _words(item: ItemKey, pool: CodedWordPool, count: int) -> Indices:
-    """Where the words of ranks 2, 3, ... count + 1 stand in the pool, shape (count,)."""
-    return item_draws(item, "coded words").permutation(pool.size).take(0, count)
+class RankedWords:
+    """The coded words of an item by rank, from rank 2 on; what was asked for is kept."""
+
+    def __init__(self, item: ItemKey, pool: CodedWordPool) -> None:
+        self._pool = pool
+        self._permutation = item_draws(item, "coded words").permutation(pool.size)
+        self._indices = np.zeros(0, dtype=np.int64)
+        self._words: list[str] = []
+
+    def first(self, count: int) -> tuple[Indices, list[str]]:
+        """The words of ranks 2 to count + 1: their places in the pool, and themselves."""
+        if count > len(self._words):
+            more = self._permutation.take(0, min(self._pool.size, max(_FIRST_WORDS, count * 5 // 4)))
+            self._indices, self._words = more, self._pool.take(more)
+        return self._indices[:count], self._words[:count]
+
+
+# An item is planned, sized and drafted in a row, often at several lengths: what these make is used again by then.
+_KEPT_ITEMS = 8
+
+_words = lru_cache(maxsize=_KEPT_ITEMS)(RankedWords)
+
+
+@lru_cache(maxsize=_KEPT_ITEMS)
+def _display(item: ItemKey) -> DisplayOrder:
+    return DisplayOrder(lambda: item_draws(item, "text"))

@@ -13,12 +13,14 @@ from pydantic import Field
 from leadline.haystacks.noise import NOISE
 from leadline.haystacks.pools import Pool
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan, Prefix
+from leadline.seeds import rng_for
 from leadline.tasks.base import Cost, Kind, PromptCounter, Sources, TaskParams, item_draws, joined_names
 from leadline.tasks.costs import LinearCost, ProseCost, RunningCost, grown, running_sum
 
 Role = Literal["key", "value"]
 
 DEPTHS = 40
+STARTS = 5
 PLURAL = {"word": "words", "number": "numbers", "uuid": "uuids"}
 PATTERNS = {
     "word": r"[a-z]+-[a-z]+",
@@ -43,6 +45,9 @@ class NiahParams(TaskParams):
     )
     type_key: Kind = Field("word", description="what a key is")
     type_value: Kind = Field("number", description="what a value is")
+    haystack_start: Literal["first", "random"] = Field(
+        "first", description="essays from their first sentence, or from one of five places named by the seed"
+    )
     num_keys: int = Field(1, ge=1, le=1000, description="planted keys; those not asked for are distractors")
     num_values: int = Field(1, ge=1, le=1000, description="values of each key")
     num_queries: int = Field(1, ge=1, le=1000, description="keys asked for")
@@ -79,9 +84,10 @@ class Niah:
             for number, (value, place) in enumerate(zip(values, places, strict=True))
         ]
         asked = needles[: self.targets]
+        start = self._start(item, sources)
         prefix = None
         if params.type_haystack != "needle":
-            wording = f"{params.type_haystack}:{PLURAL[params.type_value]}:{self.targets == 1}"
+            wording = f"{params.type_haystack}:{start}:{PLURAL[params.type_value]}:{self.targets == 1}"
             prefix = Prefix(f"niah:{wording}", min(places))
         return Plan(
             item,
@@ -92,6 +98,7 @@ class Niah:
                 "given": keys[: params.num_queries],
                 "distractors": [needle["value"] for needle in needles[self.targets :]],
                 "needles": needles,
+                "start": start,
                 "item_pattern": PATTERNS[params.type_value],
             },
             prefix=prefix,
@@ -115,9 +122,10 @@ class Niah:
         if self.params.type_haystack == "essay":
             prose = sources.prose("essays")
             fixed += sum(tokens.text(" " + needle) for needle in needles)
-            running = grown(lambda units: prose.running(tokens, units), upto, None)
+            start: int = plan.facts["start"]
+            running = grown(lambda units: prose.running(tokens, units, start), upto, None)
             places = tuple(needle["place"] for needle in plan.facts["needles"])
-            return ProseCost(fixed, running, prose, 0, places, needles, tokens)
+            return ProseCost(fixed, running, prose, start, places, needles, tokens)
         fixed += sum(tokens.text(needle + "\n") for needle in needles)
         if self.params.type_haystack == "repeat":
             return LinearCost(fixed, tokens.text(NOISE + "\n"), upto)
@@ -191,6 +199,13 @@ class Niah:
         depths = max(DEPTHS, count)
         return (draws.order(depths)[:count] / (depths - 1)).tolist()
 
+    def _start(self, item: ItemKey, sources: Sources) -> int:
+        """The sentence that the essays begin with: a place that the seed names, whatever the length."""
+        if self.params.type_haystack != "essay" or self.params.haystack_start == "first":
+            return 0
+        which = item_draws(item, "haystack start").below(STARTS)
+        return rng_for(item.seed, "haystack start", which).below(len(sources.prose("essays")))
+
     def _elements(self, item: ItemKey, sources: Sources, role: Role, first: int, count: int) -> list[str]:
         kind = self.params.type_key if role == "key" else self.params.type_value
         pool = sources.pool(kind)
@@ -222,7 +237,8 @@ class Niah:
         """A function from a range of units to their text."""
         if self.params.type_haystack == "essay":
             prose = sources.prose("essays")
-            return lambda start, end: prose.slice(start, end - start)
+            begin: int = plan.facts["start"]
+            return lambda start, end: prose.slice(begin + start, end - start)
         if self.params.type_haystack == "repeat":
             return lambda start, end: "\n".join([NOISE] * (end - start))
         keys, values = self._distractors(plan, sources, size)

@@ -41,7 +41,9 @@ class VariablesParams(TaskParams):
     num_chains: int = Field(1, ge=1, le=100, description="chains; only the first one's value is asked for")
     num_hops: int = Field(4, ge=1, le=100, description="name bindings after the first assignment of a chain")
     name_length: int = Field(5, ge=4, le=20, description="letters of a variable's name")
-    examples: Literal["prompt", "none"] = Field("prompt", description="worked example before the task, or none")
+    examples: Literal["prompt", "turns", "none"] = Field(
+        "prompt", description="a worked example before the task, as turns of its own, or none"
+    )
     output_tokens: int = Field(30, ge=1, description="tokens the answer may take")
 
 
@@ -70,7 +72,7 @@ class VariableTracking:
             lambda *names: item_draws(item, *names), params.num_chains, params.num_hops, params.name_length
         )
         example = None
-        if params.examples == "prompt":
+        if params.examples != "none":
             taken = [chain["value"] for chain in chains]
             example = _chains(
                 lambda *names: item_draws(item, "example", *names),
@@ -108,32 +110,36 @@ class VariableTracking:
         head, tail, prefix = self._texts(plan)
         tokens = counter.counter
         planted = sum(tokens.text(line + "\n") for _, line, _ in _lines(plan.facts["chains"]))
-        return LinearCost(counter.fixed(head, tail, prefix) + planted, tokens.text(NOISE + "\n"), upto)
+        return LinearCost(
+            counter.fixed(head, tail, prefix, self._turns(plan)) + planted, tokens.text(NOISE + "\n"), upto
+        )
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """The chains' lines at their places among `fit.size` lines of noise."""
         head, tail, prefix = self._texts(plan)
-        example = self._example(plan)
+        example = "".join(self._example(plan)) if self.params.examples == "prompt" else ""
         pieces = [Piece(example, "example"), Piece(head[len(example) :])] if example else [Piece(head)]
         pieces += _haystack(plan.facts["chains"], fit.size)
-        return Draft((*pieces, Piece(tail, "question")), prefix)
+        return Draft((*pieces, Piece(tail, "question")), prefix, turns=self._turns(plan))
+
+    def _turns(self, plan: Plan) -> tuple[tuple[str, str], ...]:
+        return (self._example(plan),) if self.params.examples == "turns" else ()
 
     def _texts(self, plan: Plan) -> tuple[str, str, str]:
         """Head, tail and answer prefix."""
         head, question, answer = TASK
         asked = {"value": plan.facts["value"], "count": self.targets}
-        example = self._example(plan)
-        return (f"{example}\n\n{head}" if example else head), question.format(**asked), answer.format(**asked)
+        if self.params.examples == "prompt":
+            head = "".join(self._example(plan)) + "\n\n" + head
+        return head, question.format(**asked), answer.format(**asked)
 
-    def _example(self, plan: Plan) -> str:
-        """The worked example: its own chains, its answer the names joined by spaces; empty where there is none."""
-        chains = plan.facts["example"]
-        if chains is None:
-            return ""
+    def _example(self, plan: Plan) -> tuple[str, str]:
+        """The worked example: a question with chains of its own, and its answer, the names joined by spaces."""
+        chains: list[Chain] = plan.facts["example"]
         head, question, answer = TASK
         asked = {"value": chains[0]["value"], "count": self.targets}
         text = "".join(piece.text for piece in _haystack(chains, EXAMPLE_LINES))
-        return head + text + question.format(**asked) + answer.format(**asked) + " ".join(chains[0]["names"])
+        return head + text + question.format(**asked), answer.format(**asked) + " ".join(chains[0]["names"])
 
 
 def _chains(
