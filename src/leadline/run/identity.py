@@ -30,6 +30,7 @@ def identity(
         "seed": spec.seed,
         "protocol": spec.protocol,
         "k": spec.k,
+        "exhaust": spec.exhaust,
         "model": {"name": facts.name, **facts.details},
         "label": spec.label,
         "tokenizer": tokenizer_id,

@@ -72,7 +72,8 @@ def open_sampler(spec: RunSpec, backend: Backend, sources: Sources) -> Sampler:
     if spec.tokenizer is not None:
         tokenizer = load_tokenizer(spec.tokenizer, offline=spec.offline)
     frame = resolve_frame(spec, backend, tokenizer)
-    return Sampler(frame, FrameCounter(Counter(tokenizer), frame), sources, spec.seed)
+    counter = FrameCounter(Counter(tokenizer), frame)
+    return Sampler(frame, counter, sources, spec.seed, repeat=spec.exhaust == "repeat")
 
 
 def check_lengths(spec: RunSpec, tasks: list[Task], sampler: Sampler) -> None:
@@ -82,7 +83,7 @@ def check_lengths(spec: RunSpec, tasks: list[Task], sampler: Sampler) -> None:
         UsageError: names the length and the smallest one that is possible.
     """
     shortest = min(spec.lengths)
-    needs = {task.name: sampler.smallest_length(task, 0) for task in tasks}
+    needs = {task.name: sampler.smallest_length(task.at_length(shortest), 0) for task in tasks}
     name, smallest = min(needs.items(), key=lambda entry: entry[1])
     if shortest < smallest:
         raise UsageError(
@@ -94,7 +95,8 @@ def check_lengths(spec: RunSpec, tasks: list[Task], sampler: Sampler) -> None:
 def data_hashes(spec: RunSpec, sampler: Sampler, sources: Sources) -> dict[str, str]:
     """Hashes of all data that the suite's tasks draw from, whichever of them this run asks."""
     for task in spec.make_suite_tasks():
-        sampler.smallest_length(task, 0)
+        for length in spec.lengths:
+            sampler.smallest_length(task.at_length(length), 0)
     return sources.hashes()
 
 

@@ -102,15 +102,20 @@ class Schedule:
         made = Round(number)
         mine, shards = self.shard
         for task in self.tasks:
-            open_lengths = [length for length in self.lengths if self._is_open(made, task, length, indices)]
+            asked = {
+                length: task.at_length(length)
+                for length in self.lengths
+                if self._is_open(made, task.at_length(length), length, indices)
+            }
             for index in indices:
-                if index % shards != mine or not open_lengths:
+                if index % shards != mine:
                     continue
-                item = item_key(task, self.sampler.seed, index)
-                plan = self.sampler.plan(task, index)
-                for length in list(open_lengths):
-                    if not self._place(made, task, plan, item, length):
-                        open_lengths.remove(length)
+                plans: dict[ItemKey, Plan] = {}
+                for length, variant in list(asked.items()):
+                    item = item_key(variant, self.sampler.seed, index)
+                    plan = plans.get(item) or plans.setdefault(item, self.sampler.plan(variant, index))
+                    if not self._place(made, variant, plan, item, length):
+                        del asked[length]
         made.trials = [trial for trial in made.trials if (trial.task.name, trial.key.length) not in self.closed]
         if self.in_prefix_order:
             made.trials.sort(key=lambda trial: (trial.group, -trial.shared_tokens, trial.key.length))
@@ -169,12 +174,13 @@ def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], repor
     """
     for task in tasks:
         for length in {min(lengths), max(lengths)} if lengths else set[int]():
+            variant = task.at_length(length)
             for index in range(2):
-                plan = sampler.plan(task, index)
-                fit = sampler.fit(task, plan, length)
+                plan = sampler.plan(variant, index)
+                fit = sampler.fit(variant, plan, length)
                 if fit is None:
                     continue
-                sample = sampler.sample(task, plan, fit, length)
+                sample = sampler.sample(variant, plan, fit, length)
                 whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns)
                 if whole != fit.prompt_tokens:
                     sampler.distrust(task)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import Pool
 from leadline.haystacks.prose import Prose
 from leadline.items import Draft, Fit, ItemKey, Plan, canonical_json
@@ -22,6 +23,10 @@ class Sources(Protocol):
 
     def prose(self, name: str) -> Prose:
         """A text split into sentences, by its name in the catalogue."""
+        ...
+
+    def questions(self, name: str) -> QuestionSet:
+        """Questions and the documents that they are on: a data set of the catalogue, or one that the user has added."""
         ...
 
     def pool(self, kind: Kind) -> Pool:
@@ -92,6 +97,14 @@ class Task(Protocol):
     @property
     def targets(self) -> int:
         """How many answers an item has."""
+        ...
+
+    def at_length(self, length: int) -> Task:
+        """The task as it is asked at this length: itself, but where a paper asks another one at short lengths."""
+        ...
+
+    def supply(self, sources: Sources) -> int | None:
+        """Units of haystack that there are before they repeat; None where they never do."""
         ...
 
     def plan(self, item: ItemKey, sources: Sources) -> Plan:

@@ -72,6 +72,14 @@ class Niah:
         """Queries times values."""
         return self.params.num_queries * self.params.num_values
 
+    def at_length(self, length: int) -> Niah:
+        """The same task at every length."""
+        return self
+
+    def supply(self, sources: Sources) -> int | None:
+        """The sentences of the essays; noise repeats by design and needles do not."""
+        return len(sources.prose("essays")) if self.params.type_haystack == "essay" else None
+
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """Keys, values and places; the first `num_queries` keys are asked for."""
         params = self.params

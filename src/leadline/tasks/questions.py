@@ -63,6 +63,14 @@ class QuestionAnswering:
         """One answer, in any form that an annotator gave."""
         return 1
 
+    def at_length(self, length: int) -> QuestionAnswering:
+        """The same task at every length."""
+        return self
+
+    def supply(self, sources: Sources) -> int | None:
+        """Documents never repeat: when they run out, the sample stays short."""
+        return None
+
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """The question, the documents that come with it, and their places among the others.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from leadline.errors import UsageError
 from leadline.tasks.base import Task, TaskParams
 from leadline.tasks.niah import Niah, NiahParams
+from leadline.tasks.questions import QuestionAnswering, QuestionsParams
 from leadline.tasks.variables import VariablesParams, VariableTracking
 
 
@@ -25,6 +26,8 @@ class Family:
     params: type[TaskParams]
     make: Callable[[str, Any], Task]
     category: str
+    sound: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Parameters of the sound protocol that differ from the published one's."""
 
 
 FAMILIES: dict[str, Family] = {
@@ -37,6 +40,7 @@ FAMILIES: dict[str, Family] = {
             NiahParams,
             Niah,
             Niah.category,
+            {"haystack_start": "random"},
         ),
         Family(
             "vt",
@@ -45,6 +49,16 @@ FAMILIES: dict[str, Family] = {
             VariablesParams,
             VariableTracking,
             VariableTracking.category,
+            {"examples": "turns"},
+        ),
+        Family(
+            "qa",
+            "answer a question from documents",
+            "RULER (arXiv 2404.06654), section 3.4",
+            QuestionsParams,
+            QuestionAnswering,
+            QuestionAnswering.category,
+            {"distractors": "uniform", "questions": "shuffled"},
         ),
     )
 }
@@ -60,6 +74,8 @@ TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "niah_multivalue": ("niah", {"num_values": 4}),
     "niah_multiquery": ("niah", {"num_queries": 4}),
     "vt": ("vt", {}),
+    "qa_1": ("qa", {}),
+    "qa_2": ("qa", {"dataset": "hotpotqa"}),
 }
 """Named configurations: (family, parameters that differ from the family's defaults), from paper table 5."""
 

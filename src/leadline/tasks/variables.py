@@ -65,6 +65,14 @@ class VariableTracking:
         """Every variable of the chain that is asked for."""
         return self.params.num_hops + 1
 
+    def at_length(self, length: int) -> VariableTracking:
+        """The same task at every length."""
+        return self
+
+    def supply(self, sources: Sources) -> int | None:
+        """No end: the noise repeats by design."""
+        return None
+
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """Chains of names and values with the places of their lines, and a worked example of the same shape."""
         params = self.params

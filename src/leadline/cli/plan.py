@@ -1,0 +1,107 @@
+"""``leadline plan``: what a run would take, asking nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import typer
+from rich.table import Table
+
+from leadline.cli import options as opt
+from leadline.cli.tables import print_table
+from leadline.data.sources import Sources
+from leadline.run.forecast import CellForecast, Forecast, forecast
+from leadline.spec import RunSpec
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command(epilog="Example: leadline plan ruler --model reader/oracle --lengths 4k,32k")
+def plan(
+    suite: opt.Suite = None,
+    model: opt.Model = None,
+    tasks: opt.Tasks = None,
+    lengths: opt.Lengths = None,
+    samples: opt.Samples = None,
+    seed: opt.Seed = None,
+    tokenizer: opt.TokenizerOption = None,
+    set_options: opt.SetOption = None,
+    protocol: opt.Protocol = None,
+    template: opt.Template = None,
+    max_tokens: opt.MaxTokens = None,
+    concurrency: opt.Concurrency = None,
+    exhaust: opt.Exhaust = None,
+    offline: opt.Offline = False,
+    spec_file: opt.SpecFile = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Count trials and tokens, tokens that a prefix cache can save, and what does not fit where."""
+    spec = opt.resolved(
+        suite,
+        spec_file,
+        set_options,
+        model=model,
+        tasks=tasks,
+        lengths=lengths,
+        samples=samples,
+        seed=seed,
+        tokenizer=tokenizer,
+        protocol=protocol,
+        template=template,
+        max_tokens=max_tokens,
+        concurrency=concurrency,
+        exhaust=exhaust,
+        offline=offline,
+    )
+    made = asyncio.run(_forecast(spec))
+    if as_json:
+        print(json.dumps(made.as_dict()))
+    else:
+        _show(made, spec)
+
+
+async def _forecast(spec: RunSpec) -> Forecast:
+    from leadline.models.registry import ModelOptions, open_model
+    from leadline.run.runner import check_lengths, open_sampler
+
+    backend = open_model(spec.model, ModelOptions(spec.tokenizer, spec.offline))
+    try:
+        abilities = backend.abilities()
+        tasks = spec.make_tasks()
+        sampler = open_sampler(spec, backend, Sources(offline=spec.offline))
+        check_lengths(spec, tasks, sampler)
+        lanes = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
+        return forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes)
+    finally:
+        await backend.aclose()
+
+
+def _show(made: Forecast, spec: RunSpec) -> None:
+    from leadline.analysis.verdict import format_length
+
+    table = Table(title=f"prompt tokens of {spec.samples} samples", title_justify="left", box=None, pad_edge=False)
+    table.add_column("task")
+    for length in spec.lengths:
+        table.add_column(format_length(length, spec.k), justify="right")
+    for task in spec.tasks:
+        table.add_row(task, *(_figure(cell) for cell in made.cells if cell.task == task))
+    print_table(table)
+    share = made.saved_tokens / made.prompt_tokens if made.prompt_tokens else 0.0
+    print(f"trials: {made.trials:,}")
+    print(f"prompt tokens: {made.prompt_tokens:,}; at most {made.output_tokens:,} output tokens")
+    print(f"a prefix cache can save {made.saved_tokens:,} prompt tokens ({share:.0%})")
+    if any(cell.absent for cell in made.cells):
+        print("absent: an item does not fit this length, so the cell is left out")
+    if any(cell.beyond for cell in made.cells):
+        print("too long: beyond the model's context; scores 0")
+    for note in dict.fromkeys(note for cell in made.cells for note in cell.notes):
+        print(f"* {note}")
+
+
+def _figure(cell: CellForecast) -> str:
+    if cell.absent:
+        return "absent"
+    if cell.beyond:
+        return "too long"
+    return f"{cell.prompt_tokens:,}" + ("*" if cell.notes else "")
