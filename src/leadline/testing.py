@@ -91,6 +91,8 @@ def _check_answers(task: Task, sample: Sample) -> None:
         ends = span.end
     homes = " ".join(sample.span_texts("needle", "gold", "haystack"))
     for forms in sample.plan.answers:
+        if forms[0].lower() in ("yes", "no"):
+            continue  # a question of a data set that the text answers without saying so
         assert any(form in homes for form in forms), f"{task.name}: {forms} stands in no span that holds answers"
         if task.answer_unique:
             inside = " ".join(sample.span_texts("needle", "gold")).count(forms[0])

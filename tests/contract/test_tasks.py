@@ -22,6 +22,12 @@ def test_every_task_keeps_the_contract(name: str, tokenizer_name: str) -> None:
         ("niah", {"num_queries": 2, "num_values": 3, "num_keys": 5, "type_haystack": "repeat"}),
         ("vt", {"num_chains": 3, "num_hops": 2}),
         ("vt", {"examples": "turns"}),
+        ("cwe", {"num_cw": 5, "freq_cw": 12, "freq_ucw": 2, "examples": "none"}),
+        ("cwe", {"examples": "turns", "freq_cw": 20}),
+        ("fwe", {"alpha": 1.5, "top_k": 5, "word_length": 5, "output_tokens": 80}),
+        ("fwe", {"alpha": 3.5, "vocabulary_size": 50}),
+        ("qa", {"distractors": "uniform", "questions": "shuffled"}),
+        ("qa", {"dataset": "hotpotqa", "questions": "shuffled", "distractors": "uniform"}),
         ("vt", {"num_hops": 8, "name_length": 7, "examples": "none", "output_tokens": 80}),
     ],
 )

@@ -8,14 +8,17 @@ from typing import Literal, get_args
 
 from leadline.data.added import all_added, find_added
 from leadline.data.catalogue import find_entry
+from leadline.data.english_words import larger_words
 from leadline.data.holdings import get
 from leadline.data.prose_file import kept_prose
 from leadline.data.question_cache import kept_questions
 from leadline.errors import DataError, UsageError
+from leadline.haystacks.coded_words import CodedWordPool, Vocabulary
 from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import NumberPool, Pool, UuidPool, WordPool
 from leadline.haystacks.prose import Prose
 from leadline.haystacks.words import WordLists, plain_words
+from leadline.items import digest
 
 PoolKind = Literal["word", "number", "uuid"]
 
@@ -36,6 +39,8 @@ class Sources:
         self._pools: dict[PoolKind, Pool] = {}
         self._questions: dict[str, QuestionSet] = {}
         self._words: WordLists | None = None
+        self._vocabulary: Vocabulary | None = None
+        self._coded_words: dict[int, CodedWordPool] = {}
         self._hashes: dict[str, str] = {}
 
     def prose(self, name: str = "essays") -> Prose:
@@ -77,6 +82,20 @@ class Sources:
             )
             self._hashes["words"] = self._words.sha256
         return self._words
+
+    def vocabulary(self) -> Vocabulary:
+        """The words of numbered lists: the familiar ones of the wonderwords package, then a larger list."""
+        if self._vocabulary is None:
+            words, larger = self.words(), larger_words()
+            self._vocabulary = Vocabulary([*words.nouns, *words.adjectives, *words.verbs], larger)
+            self._hashes["larger words"] = digest("\n".join(larger))
+        return self._vocabulary
+
+    def coded_words(self, length: int) -> CodedWordPool:
+        """Random words of this many letters."""
+        if length not in self._coded_words:
+            self._coded_words[length] = CodedWordPool(length)
+        return self._coded_words[length]
 
     def pool(self, kind: PoolKind) -> Pool:
         """The pool of words (adjective-noun), of 7-digit numbers, or of UUIDs.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from leadline.haystacks.coded_words import CodedWordPool, Vocabulary
 from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import Pool
 from leadline.haystacks.prose import Prose
@@ -27,6 +28,14 @@ class Sources(Protocol):
 
     def questions(self, name: str) -> QuestionSet:
         """Questions and the documents that they are on: a data set of the catalogue, or one that the user has added."""
+        ...
+
+    def vocabulary(self) -> Vocabulary:
+        """The words of numbered lists."""
+        ...
+
+    def coded_words(self, length: int) -> CodedWordPool:
+        """Random words of this many letters."""
         ...
 
     def pool(self, kind: Kind) -> Pool:

@@ -33,9 +33,9 @@ SHORT_FORM_BELOW = 4096
 _SHORT_FREQUENCIES = {"freq_cw": 6, "freq_ucw": 1}
 _BLOCK = 128
 
-_LEAST_TOKENS_OF_AN_ENTRY = 3
+_TOKENS_OF_AN_ENTRY = 7
 _TOKENS_OF_A_WORD = 1.3
-"""Where sizing begins: words take rather more on average (cl100k_base 1.4), so that one step mostly does."""
+"""Where sizing begins: an entry takes rather fewer tokens and a word rather more (cl100k_base 5.3 and 1.4 at 128K)."""
 
 
 class Example(TypedDict):
@@ -64,7 +64,9 @@ class CommonWordsParams(TaskParams):
     num_cw: int = Field(10, ge=1, le=100, description="common words, all of them asked for")
     freq_cw: int = Field(30, ge=2, le=1000, description="how often each common word occurs")
     freq_ucw: int = Field(3, ge=1, le=999, description="how often every other word occurs, fewer than freq_cw")
-    examples: Literal["prompt", "none"] = Field("prompt", description="worked example before the task, or none")
+    examples: Literal["prompt", "turns", "none"] = Field(
+        "prompt", description="a worked example before the task, as turns of its own, or none"
+    )
     example: Literal["full", "short"] = Field("full", description="list of the worked example: 40 words, or 20")
     vocabulary_size: int | None = Field(None, ge=2, description="most distinct words a list may have, or no limit")
     output_tokens: int = Field(120, ge=1, description="tokens the answer may take")
@@ -120,11 +122,15 @@ class CommonWords:
             changes["example"] = "short"
         return replace(self, params=self.params.model_copy(update=changes))
 
+    def supply(self, sources: Sources) -> int | None:
+        """No end: words are never repeated beyond their frequency."""
+        return None
+
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """The common words, the words of the worked example, and where the candidates for the others begin."""
         params = self.params
         form = EXAMPLE_FORMS[params.example]
-        wanted = params.num_cw + form.uncommon if params.examples == "prompt" else 0
+        wanted = 0 if params.examples == "none" else params.num_cw + form.uncommon
         common: list[str] = []
         shown: list[str] = []
         first_candidate = 0
@@ -169,12 +175,19 @@ class CommonWords:
         params = self.params
         tokens = counter.counter
         head, tail, prefix = self._texts()
-        fixed = counter.fixed(head, tail, prefix) + self._example_tokens(plan, tokens, sources.vocabulary())
+        fixed = counter.fixed(head, tail, prefix, self._turns(plan, sources.vocabulary()))
+        if params.examples == "prompt":
+            fixed += self._example_tokens(plan, tokens, sources.vocabulary())
         greatest = self._greatest(plan, sources)
         left = upto - fixed
-        most = max(1, left // _LEAST_TOKENS_OF_AN_ENTRY)
-        labels = sources.vocabulary().labels.running(tokens, min(most, LABELS))
-        entries = int(np.searchsorted(labels + _TOKENS_OF_A_WORD * np.arange(len(labels)), left))
+        entries = min(LABELS, max(1, left // _TOKENS_OF_AN_ENTRY))
+        while True:
+            labels = sources.vocabulary().labels.running(tokens, entries)
+            estimates = labels + _TOKENS_OF_A_WORD * np.arange(len(labels))
+            if estimates[-1] > left or entries == LABELS:
+                break
+            entries = min(LABELS, entries * 3 // 2 + 1)
+        entries = int(np.searchsorted(estimates, left))
         units = max(1, (entries - params.num_cw * params.freq_cw) // params.freq_ucw + 1)
         while True:
             units = min(units, greatest)
@@ -193,9 +206,12 @@ class CommonWords:
         shown = shown[np.concatenate([np.ones(self.params.num_cw, dtype=np.bool_), listed])[shown]]
         words = np.array([*_common(plan), *candidates], dtype=object)[shown].tolist()
         pieces = [Piece(head), Piece(_numbered(words, vocabulary), "haystack"), Piece("\n"), Piece(tail, "question")]
-        if plan.facts["example"] is not None:
-            pieces[:0] = [Piece(self._example(plan, vocabulary), "example"), Piece("\n")]
-        return Draft(tuple(pieces), prefix)
+        if self.params.examples == "prompt":
+            pieces[:0] = [Piece("".join(self._example(plan, vocabulary)), "example"), Piece("\n")]
+        return Draft(tuple(pieces), prefix, turns=self._turns(plan, vocabulary))
+
+    def _turns(self, plan: Plan, vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:
+        return (self._example(plan, vocabulary),) if self.params.examples == "turns" else ()
 
     def _texts(self) -> tuple[str, str, str]:
         """Head, tail and answer prefix."""
@@ -229,7 +245,7 @@ class CommonWords:
         indices, candidates, listed = _candidates(plan, sources).first(units)
         common = _common(plan)
         occurrences = params.num_cw * params.freq_cw + params.freq_ucw * np.arange(units + 1)
-        entries = params.num_cw * params.freq_cw + params.freq_ucw * running_sum(listed)
+        entries = params.num_cw * params.freq_cw + params.freq_ucw * running_sum(listed.astype(np.int64))
         each = params.freq_ucw * np.where(listed, vocabulary.counts(tokens, indices), 0)
         running = running_sum(each) + vocabulary.labels.running(tokens, int(entries[-1]))[entries]
         running += params.freq_cw * int(tokens.chunk_counts([" " + word for word in common]).sum())
@@ -253,26 +269,26 @@ class CommonWords:
         order = item_draws(plan.item, "example list").order(len(owners))
         return [words[owner] for owner in owners[order].tolist()]
 
-    def _example_answer(self, plan: Plan, vocabulary: Vocabulary) -> str:
-        """Question and answer of the worked example.
+    def _example(self, plan: Plan, vocabulary: Vocabulary) -> tuple[str, str]:
+        """The worked example: a question with a list of its own, and its answer."""
+        head, _, _ = self._texts()
+        question, answer = self._example_end(plan, vocabulary)
+        return f"{head}{_numbered(self._example_words(plan), vocabulary)}\n{question}", answer
 
-        The answer follows the colon without a space, as the published generator has it.
+    def _example_end(self, plan: Plan, vocabulary: Vocabulary) -> tuple[str, str]:
+        """What stands behind the list of the worked example: the question proper, and the answer.
+
+        The words follow the colon without a space, as the published generator has it.
         """
         _, tail, prefix = self._texts()
-        return f"{tail}{prefix}{_numbered(plan.facts['example']['common'], vocabulary)}"
-
-    def _example(self, plan: Plan, vocabulary: Vocabulary) -> str:
-        words = _numbered(self._example_words(plan), vocabulary)
-        return f"{TASK[0]}{words}\n{self._example_answer(plan, vocabulary)}"
+        return tail, prefix + _numbered(plan.facts["example"]["common"], vocabulary)
 
     def _example_tokens(self, plan: Plan, tokens: Counter, vocabulary: Vocabulary) -> int:
         """Tokens that the worked example and the newline behind it add."""
-        if plan.facts["example"] is None:
-            return 0
         words = [" " + word for word in self._example_words(plan)]
         last = words.pop() + "\n"
         labels = vocabulary.labels.running(tokens, len(words) + 1)[-1]
-        answer = tokens.text(f"{self._example_answer(plan, vocabulary)}\n{TASK[0]}")
+        answer = tokens.text("".join(self._example_end(plan, vocabulary)) + "\n" + TASK[0])
         return int(labels) + int(tokens.chunk_counts([*words, last]).sum()) + answer
 
 

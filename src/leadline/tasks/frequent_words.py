@@ -115,6 +115,14 @@ class FrequentWords:
         """The words of ranks 2 to top_k + 1."""
         return self.params.top_k
 
+    def at_length(self, length: int) -> FrequentWords:
+        """The same task at every length."""
+        return self
+
+    def supply(self, sources: Sources) -> int | None:
+        """No end: frequencies grow with the text by design."""
+        return None
+
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """The coded words that are asked for; those of further ranks follow in the same order."""
         length = self.params.word_length
@@ -144,10 +152,10 @@ class FrequentWords:
         fixed = counter.fixed(head.removesuffix(" "), tail, prefix)
         left = upto - fixed
         horizon = max(self._first_time, left / _TOKENS_PER_TIME)
+        # The text grows by nearly as many tokens in every unit of time.
+        guess = self._tokens_until(plan, tokens, pool, horizon)
+        horizon = max(self._first_time, 1.01 * horizon * left / guess + _MARGIN)
         while True:
-            guess = self._tokens_until(plan, tokens, pool, horizon)
-            # The text grows by nearly as many tokens in every unit of time.
-            horizon = max(self._first_time, 1.01 * horizon * left / guess + _MARGIN)
             running = self._running(plan, tokens, pool, horizon)
             if running[-1] > left:
                 return RunningCost(fixed, running)

@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 from leadline.errors import UsageError
 from leadline.tasks.base import Task, TaskParams
+from leadline.tasks.common_words import CommonWords, CommonWordsParams
+from leadline.tasks.frequent_words import FrequentWords, FrequentWordsParams
 from leadline.tasks.niah import Niah, NiahParams
 from leadline.tasks.questions import QuestionAnswering, QuestionsParams
 from leadline.tasks.variables import VariablesParams, VariableTracking
@@ -52,6 +54,23 @@ FAMILIES: dict[str, Family] = {
             {"examples": "turns"},
         ),
         Family(
+            "cwe",
+            "name the most common words of a numbered list",
+            "RULER (arXiv 2404.06654), section 3.3",
+            CommonWordsParams,
+            CommonWords,
+            CommonWords.category,
+            {"examples": "turns"},
+        ),
+        Family(
+            "fwe",
+            "name the most frequent words of a coded text",
+            "RULER (arXiv 2404.06654), section 3.3",
+            FrequentWordsParams,
+            FrequentWords,
+            FrequentWords.category,
+        ),
+        Family(
             "qa",
             "answer a question from documents",
             "RULER (arXiv 2404.06654), section 3.4",
@@ -65,6 +84,7 @@ FAMILIES: dict[str, Family] = {
 
 TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "niah": ("niah", {}),
+    "qa": ("qa", {}),
     "niah_single_1": ("niah", {"type_haystack": "repeat"}),
     "niah_single_2": ("niah", {}),
     "niah_single_3": ("niah", {"type_value": "uuid"}),
@@ -74,6 +94,8 @@ TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "niah_multivalue": ("niah", {"num_values": 4}),
     "niah_multiquery": ("niah", {"num_queries": 4}),
     "vt": ("vt", {}),
+    "cwe": ("cwe", {}),
+    "fwe": ("fwe", {}),
     "qa_1": ("qa", {}),
     "qa_2": ("qa", {"dataset": "hotpotqa"}),
 }

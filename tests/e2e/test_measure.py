@@ -1,0 +1,161 @@
+"""``run``, ``score`` and ``report`` against readers whose true effective length is known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+import pytest
+
+from .conftest import Ended, Invoke, Shell
+
+QUICK = ("run", "quick", "--samples", "2")
+READERS = {
+    "oracle": "reader/oracle",
+    "window": "reader/window?tokens=2048",
+    "limit": "reader/limit?tokens=2048",
+    "empty": "reader/empty",
+    "echo": "reader/echo",
+    "wrong": "reader/wrong",
+}
+BLIND = ("empty", "echo", "wrong")
+FEW = ("--tasks", "niah_single_1,niah_multikey_3,niah_multiquery,vt")
+LENGTHS = {name: [1024, 2048] if name in BLIND else [1024, 2048, 4096] for name in READERS}
+
+
+@pytest.fixture(scope="module")
+def measured(shared_shell: Shell) -> dict[str, Ended]:
+    """The summary of every reader, printed as JSON."""
+    started = {
+        name: shared_shell.start(
+            *(*QUICK, "--model", model, "--json", "--lengths", ",".join(map(str, LENGTHS[name]))),
+            *(() if name == "oracle" else FEW),
+        )
+        for name, model in READERS.items()
+    }
+    return {name: command.ended() for name, command in started.items()}
+
+
+def test_all_of_them_end_well_and_print_one_object(measured: dict[str, Ended]) -> None:
+    for ended in measured.values():
+        assert (ended.code, ended.err) == (0, "")
+        assert len(ended.out.splitlines()) == 1
+        assert isinstance(ended.json, dict)
+
+
+def test_the_oracle_is_right_everywhere(measured: dict[str, Ended]) -> None:
+    summary = measured["oracle"].json
+    there = [cell for cell in summary["cells"] if not cell["absent"]]
+    assert {cell["score"] for cell in there} == {100.0}
+    assert {cell["strict"] for cell in there} == {100.0}
+    absent = {(cell["task"], cell["length"]) for cell in summary["cells"] if cell["absent"]}
+    assert all(length == 1024 for _, length in absent), "only the largest items do not fit, and only 1K"
+    assert len(there) >= 27
+    assert summary["effective_length"]["relative"] == {
+        "value": 4096,
+        "censored": "above",
+        "threshold": 85.0,
+        "confidence": None,
+    }
+    assert summary["average"] == summary["wavg_inc"] == summary["wavg_dec"] == 100.0
+
+
+@pytest.mark.parametrize("reader", ["window", "limit"])
+def test_a_reader_of_2048_tokens_is_found_out(measured: dict[str, Ended], reader: str) -> None:
+    summary = measured[reader].json
+    scores = {entry["length"]: entry["score"] for entry in summary["by_length"]}
+    assert scores[1024] == scores[2048] == 100.0
+    assert scores[4096] < 85
+    relative = summary["effective_length"]["relative"]
+    assert (relative["value"], relative["censored"]) == (2048, None)
+
+
+@pytest.mark.parametrize("reader", BLIND)
+def test_who_knows_nothing_scores_nothing(measured: dict[str, Ended], reader: str) -> None:
+    summary = measured[reader].json
+    assert {cell["score"] for cell in summary["cells"]} == {0.0}
+    assert {cell["strict"] for cell in summary["cells"]} == {0.0}
+    outcomes = {outcome for cell in summary["cells"] for outcome in cell["outcomes"]}
+    assert outcomes == ({"degenerate"} if reader == "echo" else {"answered"})
+
+
+def test_the_summary_is_what_the_command_line_promises(measured: dict[str, Ended], shared_shell: Shell) -> None:
+    for name, ended in measured.items():
+        summary = ended.json
+        wanted = {"model", "suite", "lengths", "cells", "by_length", "effective_length", "average"}
+        assert wanted | {"wavg_inc", "wavg_dec", "protocol", "tokens"} <= set(summary)
+        assert (summary["model"], summary["suite"], summary["protocol"]) == (READERS[name], "quick", "published")
+        assert summary["lengths"] == LENGTHS[name]
+        for cell in summary["cells"]:
+            assert {"task", "length", "n", "outcomes", "score", "low", "high", "strict"} <= set(cell)
+            if cell["absent"]:
+                assert (cell["outcomes"], cell["score"]) == ({"does_not_fit": 1}, None)
+            else:
+                assert sum(cell["outcomes"].values()) == cell["n"] == 2
+        for entry in summary["by_length"]:
+            assert {"length", "score", "low", "high", "categories"} <= set(entry)
+        assert set(summary["effective_length"]) == {"absolute", "relative", "strict"}
+        for value in summary["effective_length"].values():
+            assert set(value) == {"value", "censored", "threshold", "confidence"}
+            assert value["censored"] in (None, "below", "above")
+        assert summary["tokens"]["prompt"] > 0
+    folders = shared_shell.run_folders()
+    assert len(folders) == len(READERS)
+    written = [json.loads((folder / "summary.json").read_text()) for folder in folders]
+    assert sorted(map(str, written)) == sorted(str(ended.json) for ended in measured.values())
+
+
+def test_every_line_of_a_records_file_is_a_record(measured: dict[str, Ended], shared_shell: Shell) -> None:
+    assert measured
+    records: list[dict[str, Any]] = [json.loads(line) for line in shared_shell.lines()]
+    cells = [cell for ended in measured.values() for cell in ended.json["cells"]]
+    assert len(records) == sum(sum(cell["outcomes"].values()) for cell in cells)
+    wanted = {"key", "fit", "item_hash", "prompt_hash", "prompt_tokens", "factors", "answers", "response", "outcome"}
+    for record in records:
+        assert wanted | {"failure"} <= set(record)
+        if record["outcome"] != "does_not_fit":
+            assert record["prompt_tokens"] < record["key"]["length"]
+
+
+def test_the_items_are_the_same_for_every_reader(measured: dict[str, Ended], shared_shell: Shell) -> None:
+    assert measured
+    items: dict[str, set[str]] = {}
+    for line in shared_shell.lines():
+        record = json.loads(line)
+        items.setdefault(json.dumps(record["key"]), set()).add(record["item_hash"])
+    assert all(len(hashes) == 1 for hashes in items.values())
+
+
+def test_a_run_is_scored_and_reported_again_without_a_model(measured: dict[str, Ended], shared_shell: Shell) -> None:
+    (folder,) = shared_shell.folder.glob("runs/reader-window*/quick-*")
+    copy = shared_shell.folder / "copy"
+    shutil.copytree(folder, copy)
+    for name in ("summary.json", "report.html"):
+        (copy / name).unlink()
+    page = shared_shell.folder / "page.html"
+    score = shared_shell.start("score", "copy", "--json")
+    report = shared_shell.start("report", "copy", "-o", str(page), "--json")
+    assert score.ended().json == measured["window"].json
+    told = report.ended()
+    assert (told.code, told.err) == (0, "")
+    assert told.json["page"] == str(page)
+    assert "score_by_length" in told.json["figures"]
+    text = page.read_text(encoding="utf-8")
+    assert "reader/window?tokens=2048" in text
+    assert json.loads((copy / "summary.json").read_text()) == measured["window"].json
+    assert (copy / "report.html").exists()
+
+
+def test_the_table_says_it_in_words_and_a_condition_that_is_not_met_is_1(invoke: Invoke) -> None:
+    arguments = ("run", "quick", "--samples", "1", "--lengths", "1k,2k", "--tasks", "vt,niah_single_1")
+    limited = (*arguments, "--model", "reader/limit?tokens=1500")
+    failed = invoke(*limited, "--fail-under", "2k", "--label", "one")
+    passed = invoke(*limited, "--fail-under", "1k", "--label", "two")
+    assert failed.code == 1
+    assert failed.err == "leadline: the effective length is below 2048 tokens (--fail-under)\n"
+    assert (passed.code, passed.err) == (0, "")
+    for ended in (failed, passed):
+        assert "Effective length" in ended.out
+        assert "report.html" in ended.out
+        assert "reader" in ended.out
