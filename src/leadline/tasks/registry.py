@@ -15,6 +15,7 @@ from leadline.tasks.common_words import CommonWords, CommonWordsParams
 from leadline.tasks.frequent_words import FrequentWords, FrequentWordsParams
 from leadline.tasks.niah import Niah, NiahParams
 from leadline.tasks.questions import QuestionAnswering, QuestionsParams
+from leadline.tasks.sweeps import SWEEPS
 from leadline.tasks.variables import VariablesParams, VariableTracking
 
 
@@ -98,8 +99,9 @@ TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "fwe": ("fwe", {}),
     "qa_1": ("qa", {}),
     "qa_2": ("qa", {"dataset": "hotpotqa"}),
+    **SWEEPS,
 }
-"""Named configurations: (family, parameters that differ from the family's defaults), from paper table 5."""
+"""Named configurations: (family, parameters that differ from the family's defaults); paper table 5, then the sweeps."""
 
 RULER_TASKS: tuple[str, ...] = (
     "niah_single_1",
