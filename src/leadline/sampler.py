@@ -60,8 +60,8 @@ class Sampler:
             return (f"{task.name}: the text ends after {supply:,} units and begins again",)
         _, greatest = task.sizes(plan, self.sources)
         unused = budget_for(task, length) - fit.prompt_tokens
-        if fit.size == greatest and unused > UNFILLED * length:
-            return (f"{task.name}: nothing is left to add after {greatest:,} units, so the length is not filled",)
+        if greatest and fit.size == greatest and unused > UNFILLED * length:
+            return (f"{task.name}: everything there is has been added and the length is not filled",)
         return ()
 
     def smallest_length(self, task: Task, index: int) -> int:

@@ -69,3 +69,10 @@ def test_any_text_has_an_outcome(text: str, prompt: str | None) -> None:
 @given(st.text(min_size=1, max_size=8), st.integers(64, 90))
 def test_a_repeated_unit_is_a_loop(unit: str, times: int) -> None:
     assert is_loop(unit * times) or len((unit * times).strip()) < 64
+
+
+@given(st.integers(0, 30), st.integers(5, 30))
+def test_an_echo_of_repeated_noise_is_found_whole(needle: int, lines: int) -> None:
+    noise = ["The grass is green. The sky is blue. The sun is yellow."] * lines
+    prompt = "\n".join([*noise[:needle], "One of the special magic numbers for it is: 1234567.", *noise[needle:]])
+    assert copied_stretch(prompt, prompt) == (0, len(prompt))

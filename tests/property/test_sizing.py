@@ -96,7 +96,9 @@ def test_a_longer_sample_holds_the_shorter_one(name: str, one: int, other: int, 
         assert small.span_texts(*kinds) == large.span_texts(*kinds)
     noise = [" ".join(sample.span_texts("haystack")).split() for sample in (small, large)]
     assert noise[1][: len(noise[0])] == noise[0]
-    planted = [[line for text in sample.span_texts("distractor") for line in text.split("\n")] for sample in (small, large)]
+    planted = [
+        [line for text in sample.span_texts("distractor") for line in text.split("\n")] for sample in (small, large)
+    ]
     rest = iter(planted[1])
     assert all(line in rest for line in planted[0]), "the shorter sample's distractors keep their order"
 

@@ -62,7 +62,31 @@ class Pool(ABC):
         return known[indices].astype(np.int32)
 
 
-class WordPool(Pool):
+class KeptPool(Pool):
+    """A pool that makes each of its elements when it is first taken, and keeps it."""
+
+    @cached_property
+    def _elements(self) -> npt.NDArray[np.object_]:
+        return np.full(self.size, None, dtype=object)
+
+    @cached_property
+    def _is_made(self) -> npt.NDArray[np.bool_]:
+        return np.zeros(self.size, dtype=np.bool_)
+
+    def take(self, indices: Indices) -> list[str]:
+        """The elements of these indices, each in [0, size), in order."""
+        missing = indices[~self._is_made[indices]]
+        if missing.size:
+            self._elements[missing] = self._make(missing)
+            self._is_made[missing] = True
+        return self._elements[indices].tolist()
+
+    @abstractmethod
+    def _make(self, indices: Indices) -> list[str]:
+        """The elements of these indices, made anew."""
+
+
+class WordPool(KeptPool):
     """Words of the form adjective-noun.
 
     An element could be a part of another only with its adjective at the end of the other's and its noun at the
@@ -89,31 +113,29 @@ class WordPool(Pool):
         pairs = len(self._adjectives) * len(self._nouns)
         return rng_for(_SEED, "word pool").permutation(pairs).take(0, self.size)
 
-    def take(self, indices: Indices) -> list[str]:
-        """The words of these indices."""
+    def _make(self, indices: Indices) -> list[str]:
         adjectives, nouns = np.divmod(self._pairs[indices], len(self._nouns))
         pairs = zip(adjectives.tolist(), nouns.tolist(), strict=True)
         return [f"{self._adjectives[adjective]}-{self._nouns[noun]}" for adjective, noun in pairs]
 
 
-class NumberPool(Pool):
-    """All numbers of so many digits, in order: element i is i + 10^(digits - 1)."""
-
-    def __init__(self, digits: int = 7) -> None:
-        super().__init__()
-        self.digits = digits
+class NumberPool(KeptPool):
+    """2^18 random numbers of seven digits."""
 
     @property
     def size(self) -> int:
-        """Number of elements, 9 x 10^(digits - 1)."""
-        return 9 * 10 ** (self.digits - 1)
+        """Number of elements."""
+        return POOL_SIZE
 
-    def take(self, indices: Indices) -> list[str]:
-        """The numbers of these indices."""
-        return [str(number) for number in (indices + 10 ** (self.digits - 1)).tolist()]
+    @cached_property
+    def _numbers(self) -> Indices:
+        return rng_for(_SEED, "number pool").permutation(9_000_000).take(0, POOL_SIZE) + 1_000_000
+
+    def _make(self, indices: Indices) -> list[str]:
+        return [str(number) for number in self._numbers[indices].tolist()]
 
 
-class UuidPool(Pool):
+class UuidPool(KeptPool):
     """2^18 random UUIDs of version 4 (RFC 9562, section 5.4)."""
 
     @property
@@ -129,8 +151,7 @@ class UuidPool(Pool):
         octets[:, 8] = octets[:, 8] & 0x3F | 0x80
         return octets
 
-    def take(self, indices: Indices) -> list[str]:
-        """The UUIDs of these indices."""
+    def _make(self, indices: Indices) -> list[str]:
         digits = self._bytes[indices].tobytes().hex()
         rows = (digits[start : start + 32] for start in range(0, len(digits), 32))
         return [f"{row[:8]}-{row[8:12]}-{row[12:16]}-{row[16:20]}-{row[20:]}" for row in rows]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.items import Plan
+from leadline.items import Prefix
 from leadline.run.schedule import ROUND_ITEMS
 from leadline.sampler import Sampler
 from leadline.tasks.base import Task
@@ -126,10 +126,10 @@ def forecast(
             cells.append(cell)
             if cell.trials:
                 mean_tokens[length] = cell.prompt_tokens // cell.trials
+        shares = bool(mean_tokens) and sampler.plan(task, 0).prefix is not None
         for index in range(samples) if mean_tokens else ():
-            # Whatever is asked in its place at short lengths shares as little: only the places of its needles count.
-            plan = sampler.plan(task, index)
-            queue += [_place(plan, index // ROUND_ITEMS, length, tokens) for length, tokens in mean_tokens.items()]
+            prefix = sampler.plan(task, index).prefix if shares else None
+            queue += [_place(prefix, index // ROUND_ITEMS, length, tokens) for length, tokens in mean_tokens.items()]
     return Forecast(tuple(cells), _saved(queue, lanes))
 
 
@@ -151,10 +151,10 @@ def _cell(sampler: Sampler, task: Task, length: int, samples: int, context_token
     )
 
 
-def _place(plan: Plan, number: int, length: int, prompt_tokens: int) -> _Place:
-    group = "" if plan.prefix is None else plan.prefix.group
-    shared = 0 if plan.prefix is None else int(plan.prefix.fraction * prompt_tokens)
-    return _Place(number, group, shared, length, prompt_tokens)
+def _place(prefix: Prefix | None, number: int, length: int, prompt_tokens: int) -> _Place:
+    if prefix is None:
+        return _Place(number, "", 0, length, prompt_tokens)
+    return _Place(number, prefix.group, int(prefix.fraction * prompt_tokens), length, prompt_tokens)
 
 
 def _saved(queue: list[_Place], lanes: int) -> int:

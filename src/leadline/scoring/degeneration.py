@@ -34,25 +34,30 @@ def is_loop(text: str) -> bool:
 
 
 def copied_stretch(answer: str, prompt: str) -> tuple[int, int] | None:
-    """First and last (exclusive) character of the answer's stretch that stands verbatim in the prompt.
+    """First and last (exclusive) character of the answer's longest stretch that stands verbatim in the prompt.
 
     Only a stretch of at least `ECHO_CHARACTERS` that covers `ECHO_SHARE` of the answer is returned. Every such
     stretch covers the answer's middle, so it is enough to look for the middle and to grow each place where it stands.
+    In repeated noise the middle stands at many places, and only one of them is where it was copied from.
     """
     needed = max(ECHO_CHARACTERS, math.ceil(ECHO_SHARE * len(answer)))
     if len(answer) < needed:
         return None
     first, last = len(answer) - needed, needed
     core = answer[first:last]
-    at, work = prompt.find(core), 0
+    longest: tuple[int, int] | None = None
+    size, at, work = needed - 1, prompt.find(core), 0
     while at >= 0 and work < _SEARCH_CHARACTERS:
         left = _common(answer[:first][::-1], prompt[max(0, at - first) : at][::-1])
         right = _common(answer[last:], prompt[at + len(core) : at + len(core) + first])
-        if left + len(core) + right >= needed:
-            return first - left, last + right
+        if left + len(core) + right > size:
+            longest = first - left, last + right
+            size = left + len(core) + right
+        if size == len(answer):
+            break
         work += len(answer)
         at = prompt.find(core, at + 1)
-    return None
+    return longest
 
 
 def _common(one: str, other: str) -> int:

@@ -250,12 +250,8 @@ class Niah:
         if self.params.type_haystack == "repeat":
             return lambda start, end: "\n".join([NOISE] * (end - start))
         keys, values = self._distractors(plan, sources, size)
-        lines = [
-            self._needle(key, value)
-            for key, value in zip(
-                sources.pool(self.params.type_key).take(keys),
-                sources.pool(self.params.type_value).take(values),
-                strict=True,
-            )
-        ]
-        return lambda start, end: "\n".join(lines[start:end])
+        opening = self._needle("", "").removesuffix(" is: .")
+        lines = [opening, "", " is: ", "", ".\n"] * size
+        lines[1::5] = sources.pool(self.params.type_key).take(keys)
+        lines[3::5] = sources.pool(self.params.type_value).take(values)
+        return lambda start, end: "".join(lines[5 * start : 5 * end - 1]) + "."

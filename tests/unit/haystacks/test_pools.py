@@ -64,15 +64,21 @@ def test_parts_of_other_words_are_left_out() -> None:
 
 def test_pools_are_the_same_for_ever(words: Pool) -> None:
     some = np.array([0, 1, 5, 2**18 - 1])
-    assert words.take(some) == ["hissing-invitation", "melted-shipper", "redundant-renaissance", "roasted-solution"]
-    assert UuidPool().take(some[:2]) == ["60777ffa-e961-4b3f-92e1-b24bc7efb109", "ead49cad-226a-4b85-b8d3-066415e12c4e"]
-    assert NumberPool().take(some) == ["1000000", "1000001", "1000005", "1262143"]
+    assert words.take(some) == [
+        "phobic-differential",
+        "grandiose-sidestream",
+        "nostalgic-creditor",
+        "omniscient-hovercraft",
+    ]
+    assert UuidPool().take(some[:2]) == ["31fac867-6b69-4731-83b2-f0f9a49b3c67", "f46c2add-8a42-48bf-9cc6-b2100047fe96"]
+    assert NumberPool().take(some) == ["3589146", "6963010", "3456201", "5304773"]
 
 
-def test_numbers_are_all_of_their_length() -> None:
-    pool = NumberPool(digits=3)
-    assert pool.size == 900
-    assert pool.take(np.arange(900)) == [str(number) for number in range(100, 1000)]
+def test_numbers_have_seven_digits_and_none_occurs_twice() -> None:
+    pool = NumberPool()
+    everything = pool.take(np.arange(pool.size))
+    assert pool.size == len(set(everything)) == 2**18
+    assert all(len(number) == 7 and number.isdigit() and number[0] != "0" for number in everything)
 
 
 def test_uuids_are_distinct_and_of_version_4() -> None:
@@ -98,7 +104,7 @@ def test_counts_are_those_of_the_chunks_and_each_is_counted_once() -> None:
 
 
 def test_counts_are_kept_apart_by_shape() -> None:
-    pool = NumberPool(digits=1)
+    pool = NumberPool()
     counter = Counter(VowelTokenizer())
     assert pool.counts(counter, np.array([4]), " {}").tolist() == [1]
     assert pool.counts(counter, np.array([4]), " {}eau").tolist() == [4]
