@@ -311,6 +311,9 @@ def carry_out(command: str, rest: list[str], started: float) -> int:
     if command == "env":
         environment.ensure("run")
         return 0
+    if command == "docs":
+        environment.ensure("run")
+        return call([str(environment.python), "scripts/make_docs.py"], environment.root)
     environment.ensure("dev")
     everything = ["-m", ""] if command == "test-all" else []
     return call([str(environment.python), "-m", "pytest", *everything, *rest], environment.root)
@@ -326,6 +329,7 @@ def main(arguments: Sequence[str]) -> int:
         "test": "run the everyday tests (what follows goes to pytest)",
         "test-all": "run every test, the slow ones too (what follows goes to pytest)",
         "check": "lint, format, types, architecture, base install",
+        "docs": "make the parts of the documentation that come out of the tool",
         "lock": "renew the lock files (needs uv)",
     }
     verbs = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

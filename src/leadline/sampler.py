@@ -49,12 +49,16 @@ class Sampler:
         if task.name in self._distrusted:
             costs = WholeCost(task, plan, self.sources, self.counter, length)
         fit = fit_request(task, plan, length, self.counter, self.sources, costs)
-        if fit is not None and not self.repeat and self.notes(task, plan, fit, length):
+        if fit is not None and not self.repeat and self._running_out(task, plan, fit, length):
             return None
         return fit
 
     def notes(self, task: Task, plan: Plan, fit: Fit, length: int) -> tuple[str, ...]:
-        """What runs out in this sample, in words; nothing as a rule."""
+        """What a reader of this sample's figures must know, in words; nothing as a rule."""
+        remark = () if task.remark is None else (task.remark,)
+        return (*remark, *self._running_out(task, plan, fit, length))
+
+    def _running_out(self, task: Task, plan: Plan, fit: Fit, length: int) -> tuple[str, ...]:
         supply = task.supply(self.sources)
         if supply is not None and fit.size > supply:
             return (f"{task.name}: the text ends after {supply:,} units and begins again",)

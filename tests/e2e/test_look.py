@@ -66,7 +66,7 @@ def test_a_sample_is_what_the_command_line_promises_and_stays_the_same(shell: Sh
     assert "answers: " in text.out
 
 
-PINNED = "77c593db81d23c03d16118413fe9357fad0f8a2e25144713d59f7e9715a6be04"
+PINNED = "0b32e6cde24bdcd9e96bdd91ffe772a1786aadc51407559cc631e02d0abe6fdc"
 
 
 def test_what_there_is_to_ask(shell: Shell) -> None:

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from leadline.data.loading import load_local_model_path, load_tokenizer
 from leadline.data.sources import Sources
-from leadline.items import Fit, Sample
+from leadline.items import Fit, Sample, SpanKind
 from leadline.prompt import FrameCounter, named_frame
 from leadline.sampler import Sampler
 from leadline.tasks.registry import TASKS, make_task
@@ -92,8 +92,9 @@ def test_a_longer_sample_holds_the_shorter_one(name: str, one: int, other: int, 
     small, large = sample_of(sampler, name, index, short), sample_of(sampler, name, index, long)
     assert small.key.item == large.key.item
     assert small.plan == large.plan
-    for kinds in (("needle",), ("question",), ("example",)):
-        assert small.span_texts(*kinds) == large.span_texts(*kinds)
+    kinds: tuple[SpanKind, ...] = ("needle", "question", "example")
+    for kind in kinds:
+        assert small.span_texts(kind) == large.span_texts(kind)
     noise = [" ".join(sample.span_texts("haystack")).split() for sample in (small, large)]
     assert noise[1][: len(noise[0])] == noise[0]
     planted = [

@@ -66,12 +66,21 @@ def _run_verb(verb: str, arguments: list[str]) -> int:
     except typer.Abort:
         return INTERRUPTED
     except typer.TyperException as error:
-        message = getattr(error, "format_message", error.__str__)()
+        message = _message(error)
         if not message:
             # No arguments were given to a verb that has verbs of its own: its help has been printed.
             return MISTAKE
         raise UsageError(f"{' '.join(message.split())} (leadline {verb} --help shows what there is)") from error
     return code if isinstance(code, int) else 0
+
+
+def _message(error: Exception) -> str:
+    """What was wrong with the arguments; the value that could not be read stands in the error's cause alone."""
+    from pydantic import ValidationError
+
+    message = str(getattr(error, "format_message", error.__str__)())
+    cause = error.__cause__ or error.__context__
+    return f"{message}, not {cause.errors()[0]['input']!r}" if isinstance(cause, ValidationError) else message
 
 
 def _help() -> str:

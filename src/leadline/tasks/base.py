@@ -112,6 +112,11 @@ class Task(Protocol):
         """The task as it is asked at this length: itself, but where a paper asks another one at short lengths."""
         ...
 
+    @property
+    def remark(self) -> str | None:
+        """What a reader of this task's figures must know, or None."""
+        ...
+
     def supply(self, sources: Sources) -> int | None:
         """Units of haystack that there are before they repeat; None where they never do."""
         ...

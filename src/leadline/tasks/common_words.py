@@ -122,6 +122,13 @@ class CommonWords:
             changes["example"] = "short"
         return replace(self, params=self.params.model_copy(update=changes))
 
+    @property
+    def remark(self) -> str | None:
+        """Below 4,096 tokens this is another, easier task."""
+        if self.params.example == "short":
+            return "cwe below 4,096 tokens is another, easier task: not comparable with cwe at longer lengths"
+        return None
+
     def supply(self, sources: Sources) -> int | None:
         """No end: words are never repeated beyond their frequency."""
         return None

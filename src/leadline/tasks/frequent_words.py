@@ -119,6 +119,11 @@ class FrequentWords:
         """The same task at every length."""
         return self
 
+    @property
+    def remark(self) -> str | None:
+        """Nothing to say."""
+        return None
+
     def supply(self, sources: Sources) -> int | None:
         """No end: frequencies grow with the text by design."""
         return None

@@ -76,6 +76,11 @@ class Niah:
         """The same task at every length."""
         return self
 
+    @property
+    def remark(self) -> str | None:
+        """Nothing to say."""
+        return None
+
     def supply(self, sources: Sources) -> int | None:
         """The sentences of the essays; noise repeats by design and needles do not."""
         return len(sources.prose("essays")) if self.params.type_haystack == "essay" else None

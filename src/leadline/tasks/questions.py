@@ -67,6 +67,11 @@ class QuestionAnswering:
         """The same task at every length."""
         return self
 
+    @property
+    def remark(self) -> str | None:
+        """Nothing to say."""
+        return None
+
     def supply(self, sources: Sources) -> int | None:
         """Documents never repeat: when they run out, the sample stays short."""
         return None

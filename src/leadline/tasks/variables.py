@@ -69,6 +69,11 @@ class VariableTracking:
         """The same task at every length."""
         return self
 
+    @property
+    def remark(self) -> str | None:
+        """Nothing to say."""
+        return None
+
     def supply(self, sources: Sources) -> int | None:
         """No end: the noise repeats by design."""
         return None

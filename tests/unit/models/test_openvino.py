@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import AsyncGenerator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.data.loading import load_local_model_path
+from leadline.data.sources import Sources
 from leadline.errors import DataError, MissingExtraError, UsageError
 from leadline.models.base import Backend
 from leadline.models.openvino import PIECE_CHARACTERS, OpenVino, pieces
 from leadline.models.registry import ModelOptions, open_model
+from leadline.prompt import FrameCounter, chat_frame, request_for
 from leadline.requests import Request
+from leadline.sampler import Sampler
+from leadline.tasks.registry import make_task
+from leadline.tokenizers.counting import Counter
 
 HAS_OPENVINO = importlib.util.find_spec("openvino_genai") is not None
 needs_openvino = pytest.mark.skipif(not HAS_OPENVINO, reason="openvino_genai is not installed (extra: local)")
@@ -26,7 +32,7 @@ needs_openvino = pytest.mark.skipif(not HAS_OPENVINO, reason="openvino_genai is 
 def test_pieces_join_to_the_text_and_are_cut_before_single_spaces(text: str, limit: int) -> None:
     parts = pieces(text, limit)
     assert "".join(parts) == text
-    for before, after in zip(parts, parts[1:], strict=False):
+    for before, after in pairwise(parts):
         assert after.startswith(" ")
         assert not after[1].isspace()
         assert not before[-1].isspace()
@@ -68,6 +74,12 @@ def test_a_missing_engine_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_p
         open_model(f"openvino/{tmp_path}", ModelOptions(offline=True))
 
 
+def chat_template_of(backend: Backend) -> str:
+    template = backend.facts().chat_template
+    assert template is not None
+    return template
+
+
 @pytest_asyncio.fixture
 async def local() -> AsyncGenerator[Backend]:
     if not HAS_OPENVINO:
@@ -99,6 +111,17 @@ async def test_the_model_in_the_box_answers_greedily_and_reads_what_was_counted(
     assert first.prompt_tokens == local.tokenizer().count(text)
     assert first.output_tokens is not None
     assert first.output_tokens <= 12
+
+    frame = chat_frame("local", chat_template_of(local), local.facts().special_tokens, local.tokenizer(), prefill=True)
+    sampler = Sampler(frame, FrameCounter(Counter(local.tokenizer()), frame), Sources(), 42)
+    task = make_task("niah_single_2")
+    plan = sampler.plan(task, 0)
+    fit = sampler.fit(task, plan, 1024)
+    assert fit is not None
+    found = await local.answer(request_for(sampler.sample(task, plan, fit, 1024), frame))
+    assert found.text is not None
+    assert plan.answers[0][0] in found.text
+    assert found.prompt_tokens == fit.prompt_tokens <= 1024 - 128
 
     long = "The grass is green. The sky is blue. " * 1200 + "\n\nIs  it?\n<|im_end|>" + "x" * (PIECE_CHARACTERS + 50)
     ids = await local.prompt_ids(long)

@@ -96,7 +96,7 @@ async def test_a_line_that_cannot_be_written_stops_with_one_line(
     writer = RecordWriter(tmp_path, (0, 1))
     monkeypatch.setattr(store.os, "fsync", full)
     try:
-        with pytest.raises(RunFolderError, match="No space left on device.*start the same command again"):
+        with pytest.raises(RunFolderError, match=r"No space left on device.*start the same command again"):
             await writer.append(record_of())
     finally:
         writer.close()
@@ -130,7 +130,7 @@ def test_whatever_is_no_record_is_damage(tmp_path: Path, line: bytes) -> None:
 def test_a_second_writer_of_a_shard_is_refused(tmp_path: Path) -> None:
     first = RecordWriter(tmp_path, (0, 2))
     try:
-        with pytest.raises(RunFolderError, match="another process is writing to .*--shard"):
+        with pytest.raises(RunFolderError, match=r"another process is writing to .*--shard"):
             RecordWriter(tmp_path, (0, 2))
         RecordWriter(tmp_path, (1, 2)).close()
     finally:
@@ -142,7 +142,7 @@ def test_a_second_writer_of_a_shard_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path, parent: str) -> None:
     if not parent.startswith("/"):
         (tmp_path / parent).write_text("not a folder")
-    with pytest.raises(RunFolderError, match="cannot be written .*--out"):
+    with pytest.raises(RunFolderError, match=r"cannot be written .*--out"):
         RecordWriter(tmp_path / parent / "run", (0, 1))
 
 
