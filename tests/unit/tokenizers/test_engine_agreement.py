@@ -35,6 +35,10 @@ ATOMS = [
     *["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<repo_name>", "<|im_", "<s>"],
 ]
 
+BLOCKS = [0x20, 0x80, 0x100, 0x370, 0x400, 0x590, 0x600, 0x900, 0xE00, 0x1100, 0x1E00, 0x2000, 0x2080, 0x2190, 0x2500]
+BLOCKS += [0x3000, 0x3080, 0x4E00, 0x9000, 0xAC00, 0xFE00, 0xFF00, 0x1D400, 0x1F300, 0x1F600, 0x20000, 0xE0000]
+"""Where blocks of Unicode begin; none of them holds surrogates."""
+
 
 @pytest.fixture(scope="module")
 def engine() -> Callable[[str], list[int]]:
@@ -58,7 +62,10 @@ def engine() -> Callable[[str], list[int]]:
 def test_ids_are_the_engines_own(engine: Callable[[str], list[int]]) -> None:
     tokenizer = load_tokenizer(f"gguf/{load_local_model_path()}")
     draw = random.Random(5)
-    texts = ATOMS + ["".join(draw.choices(ATOMS, k=draw.randint(2, 14))) for _ in range(500)]
+    texts = ATOMS + ["".join(draw.choices(ATOMS, k=draw.randint(2, 14))) for _ in range(2000)]
+    texts += [
+        "".join(chr(draw.choice(BLOCKS) + draw.randrange(128)) for _ in range(draw.randint(1, 40))) for _ in range(1500)
+    ]
     texts += [Sources().prose().slice(draw.randrange(30000), 20) for _ in range(20)]
     differing = [text for text in texts if engine(text) != tokenizer.encode(text)]
     assert differing == []
