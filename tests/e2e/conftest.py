@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -10,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,21 +126,26 @@ def shared_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     made.close()
 
 
-@pytest.fixture
-def invoke(shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Invoke:
-    """Runs the command line in this process, which saves its start, in the shell's folder."""
+def invoke_in(folder: Path, *arguments: str) -> Ended:
+    """Run the command line in this process, which saves its start, in a folder."""
     from leadline.cli import main
 
-    monkeypatch.chdir(shell.folder)
-    monkeypatch.setenv("COLUMNS", "120")
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "120")
+        patch.setattr("sys.argv", ["leadline", *arguments])
+        main()
+    assert isinstance(ended.value.code, int)
+    return Ended(ended.value.code, out.getvalue(), err.getvalue())
 
-    def run(*arguments: str) -> Ended:
-        monkeypatch.setattr("sys.argv", ["leadline", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        told = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Ended(ended.value.code, told.out, told.err)
 
-    return run
+@pytest.fixture
+def invoke(shell: Shell) -> Invoke:
+    """Runs the command line in this process, in the shell's folder."""
+    return partial(invoke_in, shell.folder)

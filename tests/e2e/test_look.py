@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import Shell
+from leadline.cli import VERBS
+
+from .conftest import Invoke, Shell
 
 KEYS = {
     *("task", "task_version", "length", "index", "seed", "messages", "answer_prefix", "prompt", "answers", "spans"),
@@ -39,28 +41,26 @@ def check_sample(sample: dict[str, Any]) -> None:
     assert message.endswith(question)
 
 
-def test_a_sample_is_what_the_command_line_promises_and_stays_the_same(shell: Shell) -> None:
+def test_a_sample_is_what_the_command_line_promises_and_stays_the_same(shell: Shell, invoke: Invoke) -> None:
     arguments = ("sample", "niah_multikey_1", "--length", "4k", "--index", "3", "--json")
-    first, second = shell.start(*arguments), shell.start(*arguments)
-    many = shell.start("sample", "vt", "--length", "1K", "--count", "4", "--seed", "7")
-    shown = shell.start("sample", "niah_multikey_1", "--length", "1k", "--index", "3")
-    one = first.ended()
+    one = shell(*arguments)
     assert (one.code, one.err) == (0, "")
     assert len(one.out.splitlines()) == 1
     sample = one.json
     check_sample(sample)
     assert (sample["task"], sample["length"], sample["index"], sample["seed"]) == ("niah_multikey_1", 4096, 3, 42)
-    assert second.ended().json == sample
+    assert invoke(*arguments).json == sample
     # A pinned value: a changed prompt must raise the task's version.
     assert (sample["task_version"], sample["prompt_sha256"]) == (1, PINNED)
 
-    lines = [json.loads(line) for line in many.ended().out.splitlines()]
+    many = invoke("sample", "vt", "--length", "1K", "--count", "4", "--seed", "7")
+    lines = [json.loads(line) for line in many.out.splitlines()]
     assert [(line["index"], line["seed"], line["length"]) for line in lines] == [(i, 7, 1024) for i in range(4)]
     for line in lines:
         check_sample(line)
     assert len({line["prompt_sha256"] for line in lines}) == 4
 
-    text = shown.ended()
+    text = invoke("sample", "niah_multikey_1", "--length", "1k", "--index", "3")
     assert text.code == 0
     assert sample["answers"][0][0] in text.out
     assert "answers: " in text.out
@@ -69,22 +69,17 @@ def test_a_sample_is_what_the_command_line_promises_and_stays_the_same(shell: Sh
 PINNED = "0b32e6cde24bdcd9e96bdd91ffe772a1786aadc51407559cc631e02d0abe6fdc"
 
 
-def test_what_there_is_to_ask(shell: Shell) -> None:
-    everything, one, data = (
-        shell.start("tasks", "--json"),
-        shell.start("tasks", "niah_multikey_1", "--json"),
-        shell.start("data", "list", "--json"),
-    )
-    listed = everything.ended()
+def test_what_there_is_to_ask(invoke: Invoke) -> None:
+    listed = invoke("tasks", "--json")
     assert (listed.code, listed.err) == (0, "")
     assert {"quick", "ruler"} <= {suite["suite"] for suite in listed.json["suites"]}
     tasks = {task["task"]: task for task in listed.json["tasks"]}
     assert {f"niah_single_{number}" for number in (1, 2, 3)} | {"vt"} <= set(tasks)
     assert {"source", "category", "version", "output_tokens"} <= set(tasks["vt"])
-    told = one.ended().json
+    told = invoke("tasks", "niah_multikey_1", "--json").json
     assert {row["name"]: row["default"] for row in told["parameters"]}["num_keys"] == 4
 
-    held = data.ended()
+    held = invoke("data", "list", "--json")
     assert (held.code, held.err) == (0, "")
     entries = {entry["name"]: entry for entry in held.json}
     assert {"smollm2-135m-instruct", "essays", "cl100k_base"} <= set(entries)
@@ -92,14 +87,8 @@ def test_what_there_is_to_ask(shell: Shell) -> None:
         assert {"licence", "source", "sha256", "size_bytes", "state", "path"} <= set(entry)
 
 
-@pytest.mark.parametrize("verb", ["run", "tasks", "sample", "score", "report", "data"])
-def test_every_verb_has_help_with_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from leadline.cli import main
-
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr("sys.argv", ["leadline", verb, "--help"])
-        main()
-    told = capsys.readouterr()
-    assert ended.value.code == 0
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(invoke: Invoke, verb: str) -> None:
+    told = invoke(verb, "--help")
+    assert (told.code, told.err) == (0, "")
     assert f"Example: leadline {verb}" in " ".join(told.out.split())
-    assert told.err == ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Ended, Invoke, Shell
+from .conftest import Ended, Invoke, Shell, invoke_in
 
 QUICK = ("run", "quick", "--json")
 READERS = {
@@ -27,14 +27,16 @@ LENGTHS = {name: [1024] if name in BLIND else [1024, 2048, 4096] for name in REA
 @pytest.fixture(scope="module")
 def measured(shared_shell: Shell) -> dict[str, Ended]:
     """The summary of every reader, printed as JSON."""
-    started = {
-        name: shared_shell.start(
+    commands = {
+        name: (
             *(*QUICK, "--model", model, "--lengths", ",".join(map(str, LENGTHS[name]))),
             *(("--samples", "2") if name == "oracle" else (*FEW, "--samples", "4")),
         )
         for name, model in READERS.items()
     }
-    return {name: command.ended() for name, command in started.items()}
+    processes = {name: shared_shell.start(*commands.pop(name)) for name in ("oracle", "window")}
+    here = {name: invoke_in(shared_shell.folder, *arguments) for name, arguments in commands.items()}
+    return {name: process.ended() for name, process in processes.items()} | here
 
 
 def test_all_of_them_end_well_and_print_one_object(measured: dict[str, Ended]) -> None:
@@ -134,10 +136,8 @@ def test_a_run_is_scored_and_reported_again_without_a_model(measured: dict[str, 
     for name in ("summary.json", "report.html"):
         (copy / name).unlink()
     page = shared_shell.folder / "page.html"
-    score = shared_shell.start("score", "copy", "--json")
-    report = shared_shell.start("report", "copy", "-o", str(page), "--json")
-    assert score.ended().json == measured["window"].json
-    told = report.ended()
+    assert invoke_in(shared_shell.folder, "score", "copy", "--json").json == measured["window"].json
+    told = invoke_in(shared_shell.folder, "report", "copy", "-o", str(page), "--json")
     assert (told.code, told.err) == (0, "")
     assert told.json["page"] == str(page)
     assert "score_by_length" in told.json["figures"]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import random
 import signal
+import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from .conftest import Invoke, Shell
 
@@ -65,6 +68,21 @@ def test_a_run_that_is_stopped_at_any_instant_loses_nothing_and_asks_nothing_twi
     assert figures(stopped) == figures(alone)
     expected = sorted(map(without_timing, shell.lines("alone")), key=str)
     assert sorted(map(without_timing, lines), key=str) == expected
+
+
+def test_an_interruption_while_a_verb_is_loaded_is_no_traceback(
+    shell: Shell, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Loading:
+        @property
+        def app(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "leadline.cli.run", Loading())
+    ended = invoke(*SMALL)
+    assert (ended.code, ended.out) == (130, "")
+    assert ended.err == "leadline: interrupted before anything was asked\n"
+    assert shell.run_folders() == []
 
 
 def test_more_of_the_same_extends_a_run(shell: Shell, invoke: Invoke) -> None:

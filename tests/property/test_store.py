@@ -50,7 +50,7 @@ def test_a_record_is_one_line_and_comes_back(record: Record) -> None:
     assert Record.from_json(line) == record
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(records, min_size=1, max_size=2))
 def test_a_file_cut_at_any_byte_of_its_last_record_gives_the_others(kept: list[Record]) -> None:
     with tempfile.TemporaryDirectory() as name:

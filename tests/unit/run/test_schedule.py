@@ -41,7 +41,7 @@ def test_equal_trials_make_equal_lanes() -> None:
 
 def test_neighbours_share_the_longest_beginning(bench: Bench) -> None:
     made = next(bench.schedule([1024, 2048], 25).rounds())
-    assert {entry.group for entry in made.trials} == {"niah:repeat:numbers:True"}
+    assert len({entry.group for entry in made.trials}) == 1
     for before, after in pairwise(made.trials):
         assert before.shared_tokens >= after.shared_tokens
 
