@@ -17,6 +17,7 @@ VERBS = {
     "sample": "show one sample: prompt, answers, needles marked, token counts",
     "score": "recompute a run's scores from its records",
     "report": "write a run's HTML page from its records",
+    "leaderboard": "the papers' tables, derived figures recomputed; --with RUN puts a run among them",
     "data": "the data sets and the model in the box: what they are, where from, where to",
 }
 
@@ -34,6 +35,9 @@ def main() -> None:
     except LeadlineError as error:
         print(f"leadline: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:  # while a verb was still being loaded
+        print("leadline: interrupted before anything was asked", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os._exit(OUTPUT_CLOSED)
     if code == INTERRUPTED:
