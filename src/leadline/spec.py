@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,6 +21,7 @@ LOCAL = "local"
 SMALLEST_LENGTH = 1
 GREATEST_LENGTH = 4 * 1024 * 1024
 DEFAULT_SUITE = "quick"
+NAMED_THRESHOLDS = ("chat", "base")
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmM]?)")
 
 
@@ -39,12 +41,59 @@ def parse_length(text: str | int, k: int = 1024) -> int:
     return int(tokens)
 
 
+def parse_threshold(text: str | float) -> float | str:
+    """A threshold: ``chat`` or ``base`` (the paper's two), or a score in per cent.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if text in NAMED_THRESHOLDS:
+        return text
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not 0 <= score <= 100:
+        raise UsageError(f"threshold {text!r} is neither chat nor base nor a score from 0 to 100 per cent")
+    return score
+
+
+def parse_weights(weights: Any, k: int = 1024) -> dict[int, float]:
+    """Weights by length in tokens, of ``4k=5,8k=3,128k=0.5`` or of a mapping.
+
+    Raises:
+        UsageError: a part is not length=weight, a weight is negative, or all are 0.
+    """
+    parts: list[tuple[Any, Any]] = (
+        [(length, weight) for length, _, weight in (part.partition("=") for part in _listed(weights))]
+        if isinstance(weights, str)
+        else list(weights.items())
+        if isinstance(weights, dict)
+        else [(weights, "")]
+    )
+    parsed: dict[int, float] = {}
+    for length, weight in parts:
+        try:
+            value = float(weight)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not 0 <= value < math.inf:
+            raise UsageError(f"weight {weight!r} of {length!r} is no number from 0 up: write for example 4k=5,8k=3")
+        parsed[parse_length(str(length).strip(), k)] = value
+    if not any(parsed.values()):
+        raise UsageError(f"weights {weights!r} are all 0: give the lengths that count more than 0, such as 4k=5,8k=3")
+    return dict(sorted(parsed.items()))
+
+
 class VerdictRule(BaseModel):
-    """When a length passes: an absolute score in per cent, a share of the score at the shortest length, or both."""
+    """When a length passes: an absolute score in per cent, a share of the score at the shortest length, or both.
+
+    The absolute one may be one of the paper's by name, which then brings a threshold for each category.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    threshold: float | None = Field(default=None, ge=0, le=100)
+    threshold: Literal["chat", "base"] | Annotated[float, Field(ge=0, le=100)] | None = None
     relative: float | None = Field(default=0.85, gt=0, le=1)
 
 
@@ -81,6 +130,7 @@ class RunSpec(BaseModel):
     seed: int = Field(42, ge=0)
     set: dict[str, Any] = Field(default_factory=dict[str, Any])
     verdict: VerdictRule = VerdictRule()
+    weights: dict[int, float] = Field(default_factory=dict[int, float])
     protocol: Literal["published", "sound"] = "published"
     tokenizer: str | None = None
     template: str | None = None
@@ -98,13 +148,26 @@ class RunSpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _readable_lengths(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or data.get("lengths") is None or data.get("k", 1024) not in (1000, 1024):
+        if not isinstance(data, dict) or data.get("k", 1024) not in (1000, 1024):
+            return data
+        if data.get("weights"):
+            data = {**data, "weights": parse_weights(data["weights"], data.get("k", 1024))}
+        if data.get("lengths") is None:
             return data
         lengths: Any = data["lengths"]
         parts: Any = (_listed(lengths) or [lengths]) if isinstance(lengths, str) else lengths
         if not isinstance(parts, list | tuple):
             parts = [parts]
         return {**data, "lengths": tuple(sorted({parse_length(part, data.get("k", 1024)) for part in parts}))}
+
+    @model_validator(mode="after")
+    def _weights_of_asked_lengths(self) -> RunSpec:
+        others = [str(length) for length in self.weights if length not in self.lengths]
+        if others:
+            raise UsageError(
+                f"weights are given for {', '.join(others)} tokens, which is no length of this run: leave it out"
+            )
+        return self
 
     @model_validator(mode="after")
     def _known_shard(self) -> RunSpec:
@@ -181,6 +244,7 @@ def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None
     written = _read_spec(file) if file is not None else {}
     written_set = _written_settings(written.pop("set", None))
     given = {name: value for name, value in options.items() if value is not None}
+    thresholds = [keys.pop("threshold") for keys in (given, written) if "threshold" in keys]
     suite = str(suite or written.get("suite") or DEFAULT_SUITE)
     written.pop("suite", None)
     base = suite_data(suite)
@@ -194,6 +258,8 @@ def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None
         **{name: value for name, value in given.items() if name != "set"},
         "set": {**written_set, **given.get("set", {})},
     }
+    if thresholds:
+        data["verdict"] = {**(data.get("verdict") or {}), "threshold": parse_threshold(thresholds[0])}
     try:
         spec = RunSpec.model_validate(data)
     except ValidationError as error:

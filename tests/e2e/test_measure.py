@@ -158,3 +158,21 @@ def test_the_table_says_it_in_words_and_a_condition_that_is_not_met_is_1(invoke:
     assert passed.out == failed.out
     for words in ("Effective length 1K", "report.html", "niah_single_1", "mean"):
         assert words in passed.out
+
+
+def test_a_threshold_and_weights_of_ones_own(measured: dict[str, Ended], shared_shell: Shell) -> None:
+    assert measured
+    (folder,) = shared_shell.folder.glob("runs/reader-limit*/quick-*")
+    copy = shared_shell.folder / "copy-of-limit"
+    shutil.copytree(folder, copy)
+    options = ("--threshold", "60", "--weights", "1k=3,4k=1")
+    summary = invoke_in(shared_shell.folder, "score", str(copy), "--json", *options).json
+    scores = {entry["length"]: entry["score"] for entry in summary["by_length"]}
+    assert summary["wavg_user"] == pytest.approx((3 * scores[1024] + scores[4096]) / 4)
+    assert summary["effective_length"]["absolute"]["threshold"] == 60
+    assert summary["effective_length"]["absolute"]["value"] == 2048
+    low, high = summary["intervals"]["wavg_user"]
+    assert low < summary["wavg_user"] <= high
+    for arguments in (("--threshold", "chatty"), ("--weights", "8k=1")):
+        refused = invoke_in(shared_shell.folder, "score", str(copy), *arguments)
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)

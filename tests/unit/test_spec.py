@@ -108,3 +108,32 @@ def test_a_file_that_cannot_be_used_names_what_is_wrong(text: str, named: str, t
         resolve(None, {}, file)
     assert named in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("threshold", "resolved"), [("chat", "chat"), ("base", "base"), ("90", 90.0), (None, "chat")])
+def test_a_threshold_by_name_or_number(threshold: str | None, resolved: str | float) -> None:
+    verdict = resolve("ruler", {"threshold": threshold}).verdict
+    assert (verdict.threshold, verdict.relative) == (resolved, 0.85)
+
+
+def test_weights_are_lengths_of_the_run() -> None:
+    assert resolve("ruler", {"weights": "4k=5, 128K=0.5"}).weights == {4096: 5.0, 131072: 0.5}
+    again = resolve("ruler", {"weights": "4k=5"}).model_dump(mode="json")
+    assert RunSpec.model_validate(again).weights == {4096: 5.0}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("threshold", "chatty", "'chatty' is neither chat nor base"),
+        ("threshold", "101", "'101'"),
+        ("threshold", "nan", "'nan'"),
+        ("weights", "4k", "weight '' of '4k'"),
+        ("weights", "4k=-1", "weight '-1'"),
+        ("weights", "4k=0", "all 0"),
+        ("weights", "512=1", "512 tokens, which is no length of this run"),
+    ],
+)
+def test_a_threshold_or_weight_that_is_none(option: str, value: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        resolve("ruler", {option: value})

@@ -38,14 +38,18 @@ class Design:
         asked: the same for single cells, by (task, length), where they differ; 0 is a cell that nobody asked for.
         k: what the suite writes as K, 1024 or 1000.
         threshold_absolute: score in per cent that a length must reach, or None.
+        threshold_name: what that score is called where it is one of the paper's, ``"chat"`` or ``"base"``.
+        category_thresholds: the same for categories that have one of their own.
+        category_tasks: tasks that the threshold of each such category speaks of.
         threshold_relative: share of the score at the shortest length that a length must keep, or None.
         claims_tasks: tasks that the absolute threshold speaks of; without all of them no absolute effective length is
             claimed.
+        weights: the user's own, by length; lengths without one weigh nothing. Empty: no such average.
         stopped_lengths: lengths at which a stop rule decided before all samples were asked, so that fewer trials do
             not make a cell incomplete.
 
     Raises:
-        ValueError: lengths do not ascend, or a task's name occurs twice.
+        ValueError: lengths do not ascend, a task's name occurs twice, or the weights are not for these lengths.
     """
 
     suite: str
@@ -60,6 +64,10 @@ class Design:
     claims_tasks: tuple[str, ...] = ()
     stopped_lengths: frozenset[int] = frozenset()
     asked: Mapping[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    threshold_name: str | None = None
+    category_thresholds: Mapping[str, float] = field(default_factory=dict[str, float])
+    category_tasks: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    weights: Mapping[int, float] = field(default_factory=dict[int, float])
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):
@@ -67,6 +75,8 @@ class Design:
         names = [task.name for task in self.tasks]
         if len(names) != len(set(names)):
             raise ValueError(f"a task's name occurs twice: {names}")
+        if not set(self.weights) <= set(self.lengths) or (self.weights and sum(self.weights.values()) <= 0):
+            raise ValueError(f"weights must be for these lengths, and not all 0: {self.weights}")
 
     def samples_of(self, task: str, length: int) -> int:
         """Trials that were asked for in one cell."""

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from leadline.analysis.design import Design
 from leadline.analysis.intervals import CONFIDENCE
 from leadline.analysis.lengths import LengthScore
+from leadline.analysis.standings import (
+    EffectiveSet,
+    Standing,
+    Threshold,
+    greatest_set,
+    passes,
+    standings_of,
+    strict_set,
+)
 
 Censored = Literal["below", "above"]
 NoClaim = Literal["no_threshold", "missing_tasks", "zero_at_shortest", "one_length", "incomplete"]
-
-_ROUNDING = 1e-9
-"""A score that equals its threshold but for floating-point error reaches it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A score in per cent to be reached, with its own uncertainty where it is a share of a measured score."""
-
-    score: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +35,9 @@ class EffectiveLength:
             not, or is missing.
         undecided: incomplete lengths, which neither pass nor fail.
         no_claim: why nothing is claimed, where nothing is.
+        possible: all effective lengths that cannot be excluded; None where nothing is claimed, or where no length has
+            an interval.
+        standings: of each length, in order, by its own interval; empty where nothing is claimed.
     """
 
     value: int | None
@@ -46,6 +46,8 @@ class EffectiveLength:
     confidence: float | None
     undecided: tuple[int, ...] = ()
     no_claim: NoClaim | None = None
+    possible: EffectiveSet | None = None
+    standings: tuple[Standing, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The four values as they stand in the summary."""
@@ -76,6 +78,23 @@ def effective_lengths(scores: Sequence[LengthScore], design: Design, present: Se
     return EffectiveLengths(absolute, relative, absolute_strict if absolute.no_claim is None else relative_strict)
 
 
+def category_effective_lengths(
+    scores: Mapping[str, Sequence[LengthScore]], design: Design, present: Sequence[str]
+) -> dict[str, EffectiveLength]:
+    """By greatest passing, for each category that has a threshold.
+
+    Nothing is claimed for a category that lacks one of the tasks its threshold speaks of.
+    """
+    lengths: dict[str, EffectiveLength] = {}
+    for category, score in design.category_thresholds.items():
+        asked = scores.get(category, ())
+        if set(design.category_tasks.get(category, ())) <= set(present):
+            lengths[category] = greatest_passing(asked, Threshold(score, score, score))
+        else:
+            lengths[category] = _nothing("missing_tasks", asked, score)
+    return lengths
+
+
 def _absolute(
     scores: Sequence[LengthScore], design: Design, present: set[str]
 ) -> tuple[EffectiveLength, EffectiveLength]:
@@ -98,6 +117,7 @@ def _relative(scores: Sequence[LengthScore], design: Design) -> tuple[EffectiveL
         share * shortest.score,
         None if shortest.low is None else share * shortest.low,
         None if shortest.high is None else share * shortest.high,
+        None if shortest.simultaneous is None else (share * shortest.simultaneous[0], share * shortest.simultaneous[1]),
     )
     if shortest.score == 0:
         return _twice(_nothing("zero_at_shortest", scores, threshold.score))
@@ -119,11 +139,14 @@ def greatest_passing(scores: Sequence[LengthScore], threshold: Threshold, given:
         given: a length that passes by definition.
     """
     undecided = _undecided(scores)
+    standings = standings_of(scores, threshold, given)
+    possible = greatest_set(scores, standings_of(scores, threshold, given, simultaneous=True))
     passing = [score for score in scores if passes(score, threshold.score)]
     if not passing:
         if undecided or not scores:
             return _nothing("incomplete", scores, threshold.score)
-        return EffectiveLength(None, "below", threshold.score, _confidence(scores, threshold, given))
+        confidence = _confidence(scores, threshold, given)
+        return EffectiveLength(None, "below", threshold.score, confidence, possible=possible, standings=standings)
     best = passing[-1]
     deciding = [score for score in scores if score.length >= best.length]
     return EffectiveLength(
@@ -132,6 +155,8 @@ def greatest_passing(scores: Sequence[LengthScore], threshold: Threshold, given:
         threshold=threshold.score,
         confidence=_confidence(deciding, threshold, given),
         undecided=undecided,
+        possible=possible,
+        standings=standings,
     )
 
 
@@ -140,25 +165,24 @@ def all_shorter_pass(scores: Sequence[LengthScore], threshold: Threshold, given:
     undecided = _undecided(scores)
     count = next((index for index, score in enumerate(scores) if not passes(score, threshold.score)), len(scores))
     deciding = scores[: count + 1]
+    standings = standings_of(scores, threshold, given)
+    possible = strict_set(scores, standings_of(scores, threshold, given, simultaneous=True))
     if count == 0:
         if not scores or scores[0].length in undecided:
             return _nothing("incomplete", scores, threshold.score)
         confidence = _confidence(deciding, threshold, given)
-        return EffectiveLength(None, "below", threshold.score, confidence, undecided)
+        return EffectiveLength(
+            None, "below", threshold.score, confidence, undecided, possible=possible, standings=standings
+        )
     return EffectiveLength(
         value=scores[count - 1].length,
         censored="above" if count == len(scores) else None,
         threshold=threshold.score,
         confidence=_confidence(deciding, threshold, given),
         undecided=undecided,
+        possible=possible,
+        standings=standings,
     )
-
-
-def passes(score: LengthScore, threshold: float) -> bool | None:
-    """Whether a length reaches the threshold (per cent); None where it is incomplete."""
-    if score.score is None or not score.complete:
-        return None
-    return score.score >= threshold - _ROUNDING
 
 
 def _undecided(scores: Sequence[LengthScore]) -> tuple[int, ...]:

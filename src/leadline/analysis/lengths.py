@@ -9,7 +9,8 @@ from typing import Any
 
 from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design
-from leadline.analysis.intervals import mean_interval
+from leadline.analysis.intervals import CONFIDENCE, Interval, simultaneous_confidence
+from leadline.analysis.strata import make_stratum, stratified_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +19,12 @@ class LengthScore:
 
     Attributes:
         n: trials that the score rests on.
-        score, low, high, strict: in per cent; None where a cell has no score. The interval is there where every cell
-            has one.
+        score, low, high, strict: in per cent; None where a cell has no score.
         categories: the same mean within each category.
         incomplete_categories: those with a cell that is not complete.
         complete: every cell is complete. An incomplete length neither passes nor fails.
+        simultaneous: the wider interval that holds for all lengths of the run together, for the effective length as
+            a set.
     """
 
     length: int
@@ -34,6 +36,7 @@ class LengthScore:
     categories: Mapping[str, float | None]
     incomplete_categories: frozenset[str]
     complete: bool
+    simultaneous: Interval | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The length as it stands in the summary."""
@@ -57,17 +60,52 @@ def left_out_tasks(cells: Sequence[Cell], design: Design) -> tuple[str, ...]:
 
 def length_scores(cells: Sequence[Cell], design: Design) -> tuple[LengthScore, ...]:
     """One score for each of the design's lengths, in order."""
-    left_out = set(left_out_tasks(cells, design))
-    category_of = {task.name: task.category for task in design.tasks}
-    kept = [cell for cell in cells if cell.task not in left_out]
+    kept = _kept(cells, design)
     return tuple(
-        _length_score(length, [cell for cell in kept if cell.length == length], category_of, design)
-        for length in design.lengths
+        _length_score(length, [cell for cell in kept if cell.length == length], design) for length in design.lengths
     )
 
 
-def _length_score(length: int, cells: Sequence[Cell], category_of: Mapping[str, str], design: Design) -> LengthScore:
-    low, high = _interval(cells)
+def category_scores(cells: Sequence[Cell], design: Design) -> dict[str, tuple[LengthScore, ...]]:
+    """The same over the tasks of each category alone."""
+    categories = {
+        category: [task.name for task in design.tasks if task.category == category] for category in design.categories
+    }
+    return {
+        category: length_scores([cell for cell in cells if cell.task in tasks], design)
+        for category, tasks in categories.items()
+    }
+
+
+def average_interval(cells: Sequence[Cell], design: Design, weights: Sequence[float]) -> Interval | None:
+    """Interval in per cent of the average over the lengths with these weights; None where a cell has no score.
+
+    An item stands at every length, so that scores at two lengths are not independent: each task is one stratum, whose
+    units are items over all lengths (`leadline.analysis.strata`).
+    """
+    of_length = {
+        length: weight / math.fsum(weights) for length, weight in zip(design.lengths, weights, strict=True) if weight
+    }
+    by_task: dict[str, list[Cell]] = {}
+    for cell in _kept(cells, design):
+        if cell.length in of_length:
+            by_task.setdefault(cell.task, []).append(cell)
+    if not by_task or any(not cell.scores for group in by_task.values() for cell in group):
+        return None
+    strata = [make_stratum([(of_length[cell.length], cell.scores) for cell in group]) for group in by_task.values()]
+    low, high = stratified_interval(strata)
+    return 100 * low, 100 * high
+
+
+def _kept(cells: Sequence[Cell], design: Design) -> list[Cell]:
+    left_out = set(left_out_tasks(cells, design))
+    return [cell for cell in cells if cell.task not in left_out]
+
+
+def _length_score(length: int, cells: Sequence[Cell], design: Design) -> LengthScore:
+    category_of = {task.name: task.category for task in design.tasks}
+    own, simultaneous = _intervals(cells, (CONFIDENCE, simultaneous_confidence(len(design.lengths))))
+    low, high = own or (None, None)
     return LengthScore(
         length=length,
         n=sum(cell.n for cell in cells),
@@ -81,6 +119,7 @@ def _length_score(length: int, cells: Sequence[Cell], category_of: Mapping[str, 
         },
         incomplete_categories=frozenset(category_of[cell.task] for cell in cells if not cell.complete),
         complete=bool(cells) and all(cell.complete for cell in cells),
+        simultaneous=simultaneous,
     )
 
 
@@ -92,13 +131,15 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known)
 
 
-def _interval(cells: Sequence[Cell]) -> tuple[float | None, float | None]:
-    points = [cell.score for cell in cells if cell.score is not None]
-    intervals = [(cell.low, cell.high) for cell in cells if cell.low is not None and cell.high is not None]
-    if not cells or len(points) < len(cells) or len(intervals) < len(cells):
-        return None, None
-    low, high = mean_interval(points, intervals)
-    return max(0.0, low), min(100.0, high)
+def _intervals(cells: Sequence[Cell], levels: Sequence[float]) -> list[Interval | None]:
+    """The interval in per cent at each level. One cell keeps its own interval; several are strata."""
+    if not cells or not all(cell.scores for cell in cells):
+        return [None for _ in levels]
+    if len(cells) == 1:
+        return [cells[0].interval(level) for level in levels]
+    strata = [make_stratum([(1.0, cell.scores)]) for cell in cells]
+    ends = [stratified_interval(strata, level) for level in levels]
+    return [(100 * low, 100 * high) for low, high in ends]
 
 
 def average(scores: Sequence[LengthScore]) -> float | None:
@@ -107,11 +148,12 @@ def average(scores: Sequence[LengthScore]) -> float | None:
 
 
 def weighted_average(scores: Sequence[LengthScore], weights: Sequence[float]) -> float | None:
-    """The mean over the lengths with these weights, in per cent; None where a length has no score.
+    """The mean over the lengths with these weights, in per cent; None where a length that weighs has no score.
 
     RULER's wAvg (inc) has the weights 1, 2, ... n over the ascending lengths, wAvg (dec) n, ... 2, 1.
     """
-    known = [score.score for score in scores if score.score is not None]
-    if not known or len(known) < len(scores):
+    weighed = [(weight, score.score) for weight, score in zip(weights, scores, strict=True) if weight]
+    known = [(weight, value) for weight, value in weighed if value is not None]
+    if not known or len(known) < len(weighed):
         return None
-    return math.fsum(weight * value for weight, value in zip(weights, known, strict=True)) / math.fsum(weights)
+    return math.fsum(weight * value for weight, value in known) / math.fsum(weight for weight, _ in known)

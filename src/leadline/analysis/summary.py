@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from leadline.analysis.cells import Cell, Trial, make_cell
 from leadline.analysis.design import Design
-from leadline.analysis.effective import EffectiveLengths, effective_lengths
-from leadline.analysis.lengths import LengthScore, average, left_out_tasks, length_scores, weighted_average
+from leadline.analysis.effective import (
+    EffectiveLength,
+    EffectiveLengths,
+    category_effective_lengths,
+    effective_lengths,
+)
+from leadline.analysis.intervals import Interval
+from leadline.analysis.lengths import (
+    LengthScore,
+    average,
+    average_interval,
+    category_scores,
+    left_out_tasks,
+    length_scores,
+    weighted_average,
+)
 from leadline.records import Record
 from leadline.scoring.trials import score
 
@@ -59,6 +73,10 @@ class Summary:
         cells: by task, then by length, one for each of the design's.
         by_length: one for each length, ascending.
         left_out_tasks: tasks that are absent at some length, and so are in no length's score.
+        wavg_user: the average with the user's own weights, where there are any.
+        intervals: of `average`, `wavg_inc`, `wavg_dec` and `wavg_user`, where each is known.
+        by_category: the lengths' scores over the tasks of each category.
+        category_effective_length: for the categories that have a threshold of their own.
     """
 
     model: str
@@ -73,6 +91,11 @@ class Summary:
     wavg_dec: float | None
     left_out_tasks: tuple[str, ...]
     tokens: Tokens = field(default_factory=Tokens)
+    wavg_user: float | None = None
+    weights: Mapping[int, float] = field(default_factory=dict[int, float])
+    intervals: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
+    by_category: Mapping[str, tuple[LengthScore, ...]] = field(default_factory=dict[str, tuple[LengthScore, ...]])
+    category_effective_length: Mapping[str, EffectiveLength] = field(default_factory=dict[str, EffectiveLength])
 
     def cell(self, task: str, length: int) -> Cell:
         """The cell of this task at this length.
@@ -88,26 +111,46 @@ class Summary:
     def as_dict(self) -> dict[str, Any]:
         """The summary as it is written to ``summary.json``."""
         effective = self.effective_length
+        rules = {"absolute": effective.absolute, "relative": effective.relative, "strict": effective.strict}
         return {
             "model": self.model,
             "suite": self.suite,
             "protocol": self.protocol,
             "lengths": list(self.lengths),
             "cells": [cell.as_dict() for cell in self.cells],
-            "by_length": [length.as_dict() for length in self.by_length],
-            "effective_length": {
-                "absolute": effective.absolute.as_dict(),
-                "relative": effective.relative.as_dict(),
-                "strict": effective.strict.as_dict(),
+            "by_length": [
+                length.as_dict() | {"category_intervals": self._category_intervals(place)}
+                for place, length in enumerate(self.by_length)
+            ],
+            "effective_length": {name: length.as_dict() for name, length in rules.items()},
+            "effective_length_set": {name: _set(length) for name, length in rules.items()},
+            "category_effective_length": {
+                category: length.as_dict() | {"set": _set(length)}
+                for category, length in self.category_effective_length.items()
             },
             "average": self.average,
             "wavg_inc": self.wavg_inc,
             "wavg_dec": self.wavg_dec,
+            "wavg_user": self.wavg_user,
+            "weights": {str(length): weight for length, weight in self.weights.items()},
+            "intervals": {name: list(interval) for name, interval in self.intervals.items()},
             "tokens": self.tokens.as_dict(),
             "absent": [{"task": cell.task, "length": cell.length} for cell in self.cells if cell.absent],
             "incomplete": [{"task": cell.task, "length": cell.length} for cell in self.cells if not cell.complete],
             "left_out_tasks": list(self.left_out_tasks),
         }
+
+    def _category_intervals(self, place: int) -> dict[str, list[float] | None]:
+        """Low and high of each category's mean at one length."""
+        return {
+            category: None if score.low is None or score.high is None else [score.low, score.high]
+            for category, scores in self.by_category.items()
+            for score in scores[place : place + 1]
+        }
+
+
+def _set(length: EffectiveLength) -> dict[str, Any] | None:
+    return None if length.possible is None else length.possible.as_dict()
 
 
 def summarise(records: Iterable[Record], design: Design) -> Summary:
@@ -126,8 +169,11 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
             continue
         name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
         scored = score(record)
+        of_item = name[:-1]
         trials[item.task, record.key.length][name] = (
-            Trial(record.outcome, None, None) if scored is None else Trial(record.outcome, scored.recall, scored.strict)
+            Trial(record.outcome, None, None, of_item)
+            if scored is None
+            else Trial(record.outcome, scored.recall, scored.strict, of_item)
         )
     cells = tuple(
         make_cell(
@@ -146,7 +192,16 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
 def _summary(cells: tuple[Cell, ...], design: Design, tokens: Tokens) -> Summary:
     left_out = left_out_tasks(cells, design)
     by_length = length_scores(cells, design)
+    by_category = category_scores(cells, design)
+    present = [task.name for task in design.tasks if task.name not in left_out]
     ascending = [float(weight) for weight in range(1, len(by_length) + 1)]
+    weights = {
+        "average": [1.0] * len(by_length),
+        "wavg_inc": ascending,
+        "wavg_dec": ascending[::-1],
+        "wavg_user": [design.weights.get(length, 0.0) for length in design.lengths] if design.weights else [],
+    }
+    intervals = {name: average_interval(cells, design, weighed) for name, weighed in weights.items() if weighed}
     return Summary(
         model=design.model,
         suite=design.suite,
@@ -154,12 +209,15 @@ def _summary(cells: tuple[Cell, ...], design: Design, tokens: Tokens) -> Summary
         lengths=design.lengths,
         cells=cells,
         by_length=by_length,
-        effective_length=effective_lengths(
-            by_length, design, present=[task.name for task in design.tasks if task.name not in left_out]
-        ),
+        effective_length=effective_lengths(by_length, design, present),
         average=average(by_length),
-        wavg_inc=weighted_average(by_length, ascending),
-        wavg_dec=weighted_average(by_length, ascending[::-1]),
+        wavg_inc=weighted_average(by_length, weights["wavg_inc"]),
+        wavg_dec=weighted_average(by_length, weights["wavg_dec"]),
         left_out_tasks=left_out,
         tokens=tokens,
+        wavg_user=weighted_average(by_length, weights["wavg_user"]) if design.weights else None,
+        weights=design.weights,
+        intervals={name: interval for name, interval in intervals.items() if interval is not None},
+        by_category=by_category,
+        category_effective_length=category_effective_lengths(by_category, design, present),
     )

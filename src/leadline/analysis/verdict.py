@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leadline.analysis.design import Design
-from leadline.analysis.effective import EffectiveLength, passes
+from leadline.analysis.effective import EffectiveLength
 from leadline.analysis.intervals import CONFIDENCE
 from leadline.analysis.lengths import LengthScore
+from leadline.analysis.standings import Standing, passes
 from leadline.analysis.summary import Summary
 
 
@@ -38,11 +39,22 @@ def format_figure(value: float, bound: float, decimals: int) -> str:
     return repr(value)
 
 
+def format_set(length: EffectiveLength, shortest: int, greatest: int, k: int) -> str:
+    """All effective lengths that cannot be excluded: ``4K``, ``<4K or 4K``, ``64K or >128K``; empty where unknown."""
+    if length.possible is None:
+        return ""
+    names = [f"<{format_length(shortest, k)}"] if length.possible.below else []
+    names += [(">" if tokens == greatest else "") + format_length(tokens, k) for tokens in length.possible.lengths]
+    return _listed(names, "or")
+
+
 def verdict(summary: Summary, design: Design) -> str:
-    """What the run found, in one sentence without a full stop."""
+    """What the run found, in one sentence without a full stop, for people who read nothing else."""
     lengths = summary.effective_length
     main = lengths.absolute if lengths.absolute.no_claim is None else lengths.relative
     clauses = [_main_clause(summary, design, main)]
+    if main.no_claim is None:
+        clauses += _certainty(summary, design, main)
     if lengths.absolute.no_claim is None and lengths.relative.no_claim is None and design.lengths:
         clauses.append(
             f"by {_share(design)} of its own score at {_k(design.lengths[0], design)} "
@@ -54,19 +66,76 @@ def verdict(summary: Summary, design: Design) -> str:
         clauses.append(f"with every shorter length passing too, it is {_label(lengths.strict, design)}")
     if main.undecided and main.no_claim != "incomplete":
         clauses.append(_incomplete(main.undecided, design))
-    has_intervals = all(score.low is not None for score in summary.by_length)
-    if main.no_claim is None and main.confidence is None and has_intervals and not main.undecided:
-        clauses.append(f"with this many trials it is not certain at {CONFIDENCE:.0%}".replace("%", " %"))
     return "; ".join(clauses)
 
 
-def _main_clause(summary: Summary, design: Design, length: EffectiveLength) -> str:
-    if length.no_claim is not None:
-        return _no_claim(summary, design, length)
-    shown = [score for score in _deciding(summary.by_length, length) if score.score is not None]
-    if length is summary.effective_length.absolute:
-        return f"effective length {_label(length, design)}: {_absolute(shown, length, design)}"
-    return f"effective length {_label(length, design)}: {_relative(shown, summary.by_length[0], design)}"
+def _main_clause(summary: Summary, design: Design, main: EffectiveLength) -> str:
+    """What passes for certain and what fails for certain; the first of the cases that holds.
+
+    Where no length has an interval, the scores alone decide.
+    """
+    if main.no_claim is not None:
+        return _no_claim(summary, design, main)
+    standings = _standings(summary.by_length, main)
+    by_length = dict(zip(design.lengths, standings, strict=True))
+    passing = [length for length in design.lengths if by_length[length] == "passes" and length <= (main.value or 0)]
+    beyond = passing[-1] if passing else main.value or 0
+    failing = [length for length in design.lengths if by_length[length] == "fails" and length > beyond]
+    asked = _asked(main, summary, design)
+    if passing and passing[-1] == design.lengths[-1]:
+        told = f"passes {asked} at {_k(passing[-1], design)}, the greatest length tested"
+    elif passing:
+        told = f"passes {asked} at {_k(passing[-1], design)}"
+        told += f", and not at {_k(failing[0], design)}" if failing else ""
+    elif main.value is None:
+        told = f"does not pass {asked} at any length tested"
+    else:
+        told = f"passes {asked} at no length for certain"
+        told += f", and not at {_k(failing[0], design)}" if failing else ""
+    return f"effective length {_label(main, design)}: {told}"
+
+
+def _certainty(summary: Summary, design: Design, main: EffectiveLength) -> list[str]:
+    """What stays open, which lengths could be the effective one, and the scores on both sides of the threshold."""
+    standings = _standings(summary.by_length, main)
+    sure = max((place for place, standing in enumerate(standings) if standing == "passes"), default=-1)
+    incomplete = set(main.undecided)
+    open_lengths = [
+        _k(score.length, design)
+        for place, (score, standing) in enumerate(zip(summary.by_length, standings, strict=True))
+        if standing == "undecided" and place > sure and score.length not in incomplete
+    ]
+    clauses = [f"undecided at {_listed(open_lengths, 'and')}"] if open_lengths else []
+    if main.possible is not None and main.possible.size > 1 and design.lengths:
+        possible = format_set(main, design.lengths[0], design.lengths[-1], design.k)
+        clauses.append(f"at {CONFIDENCE:.0%} it could be {possible}".replace("%", " %"))
+    clauses.append(_figures(summary, design, main))
+    return clauses
+
+
+def _standings(scores: Sequence[LengthScore], main: EffectiveLength) -> tuple[Standing, ...]:
+    if any(score.low is not None for score in scores):
+        return main.standings
+    named: dict[bool | None, Standing] = {True: "passes", False: "fails", None: "undecided"}
+    return tuple(named[passes(score, main.threshold or 0.0)] for score in scores)
+
+
+def _asked(main: EffectiveLength, summary: Summary, design: Design) -> str:
+    """The threshold as a number; a relative one with what it is a share of."""
+    if main is summary.effective_length.absolute:
+        return f"{main.threshold or 0.0:g}"
+    return f"{main.threshold or 0.0:.1f} ({_share(design)} of its score at {_k(design.lengths[0], design)})"
+
+
+def _figures(summary: Summary, design: Design, main: EffectiveLength) -> str:
+    """The scores at the effective length and at the next one that does not reach the threshold."""
+    asked = main.threshold or 0.0
+    told = [
+        f"{format_figure(score.score, asked, 1)} at {_k(score.length, design)}"
+        for score in _deciding(summary.by_length, main)
+        if score.score is not None
+    ]
+    return f"it scores {_listed(told, 'and')}"
 
 
 def _deciding(scores: Sequence[LengthScore], length: EffectiveLength) -> list[LengthScore]:
@@ -78,29 +147,9 @@ def _deciding(scores: Sequence[LengthScore], length: EffectiveLength) -> list[Le
     return [score for score in scores if score.length == length.value] + failing[:1]
 
 
-def _absolute(shown: Sequence[LengthScore], length: EffectiveLength, design: Design) -> str:
-    asked = length.threshold or 0.0
-    figures = [
-        f"{format_figure(score.score, asked, 1)} at {_k(score.length, design)}"
-        for score in shown
-        if score.score is not None
-    ]
-    return f"it scores {' and '.join(figures)} ({asked:g} is asked for)"
-
-
-def _relative(shown: Sequence[LengthScore], shortest: LengthScore, design: Design) -> str:
-    base, asked = shortest.score or 0.0, 100 * (design.threshold_relative or 0.0)
-    kept = [
-        (_k(score.length, design), f"{format_figure(100 * score.score / base, asked, 0)} %")
-        for score in shown
-        if score.score is not None and score is not shortest
-    ]
-    if not kept:
-        return f"no longer length could be judged against its score at {_k(shortest.length, design)}"
-    (length, share), *others = kept
-    rest = "".join(f", at {other} {other_share}" for other, other_share in others)
-    at = _k(shortest.length, design)
-    return f"at {length} it keeps {share} of its score at {at} ({_share(design)} is asked for){rest}"
+def _listed(names: Sequence[str], word: str) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return f" {word} ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else ""
 
 
 def _no_claim(summary: Summary, design: Design, length: EffectiveLength) -> str:
@@ -130,10 +179,10 @@ def _missing_tasks(summary: Summary, design: Design) -> str:
 
 
 def _incomplete(lengths: Sequence[int], design: Design) -> str:
-    names = [_k(length, design) for length in lengths]
-    if len(names) == 1:
-        return f"{names[0]} is incomplete and neither passes nor fails"
-    return f"{', '.join(names[:-1])} and {names[-1]} are incomplete and neither pass nor fail"
+    names = _listed([_k(length, design) for length in lengths], "and")
+    if len(lengths) == 1:
+        return f"{names} is incomplete and neither passes nor fails"
+    return f"{names} are incomplete and neither pass nor fail"
 
 
 def _score(score: LengthScore) -> str:

@@ -52,6 +52,16 @@ Out = Annotated[Path | None, typer.Option(help="Parent of the runs' folders.", s
 Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing.")]
 SkipDamaged = Annotated[bool, typer.Option("--skip-damaged", help="Go on without damaged record lines.")]
 SpecFile = Annotated[Path | None, typer.Option("--spec", help="YAML file with the same keys as these options.")]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        help="Score that a length must reach: chat or base (the paper's, with one for each category), or per cent.",
+        show_default="the suite's",
+    ),
+]
+Weights = Annotated[
+    str | None, typer.Option(help="How much each length counts in an average of your own: 4k=5,8k=3,128k=0.5.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output and nothing else on standard output.")]
 RunFolder = Annotated[Path, typer.Argument(help="A run's folder.", show_default=False)]
 

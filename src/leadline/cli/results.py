@@ -11,7 +11,7 @@ from typing import Any
 from leadline.analysis.design import Design
 from leadline.analysis.summary import Summary, summarise
 from leadline.analysis.verdict import verdict
-from leadline.run.manifest import design_of, read_manifest
+from leadline.run.manifest import design_of, read_manifest, with_rule
 from leadline.run.store import Damage, read_records, write_atomically
 
 
@@ -48,13 +48,16 @@ class Results:
         print(f"report: {self.folder / 'report.html'}")
 
 
-def load_results(folder: Path, *, skip_damaged: bool = False) -> Results:
-    """Sum up a run from its records.
+def load_results(
+    folder: Path, *, skip_damaged: bool = False, threshold: str | None = None, weights: str | None = None
+) -> Results:
+    """Sum up a run from its records, by its own threshold and weights or by others.
 
     Raises:
         RunFolderError: the folder is not a run's, or a record is damaged.
+        UsageError: a threshold or a weight that is none.
     """
-    manifest = read_manifest(folder)
+    manifest = with_rule(read_manifest(folder), threshold, weights)
     design = design_of(manifest)
     damage = Damage()
     summary = summarise(read_records(folder, skip_damaged=skip_damaged, damage=damage), design)

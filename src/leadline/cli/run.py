@@ -42,6 +42,8 @@ def run(
     exhaust: opt.Exhaust = None,
     offline: opt.Offline = False,
     skip_damaged: opt.SkipDamaged = False,
+    threshold: opt.Threshold = None,
+    weights: opt.Weights = None,
     spec_file: opt.SpecFile = None,
     fail_under: Annotated[
         str | None, typer.Option(help="Exit with 1 where the effective length is below this one, for example 4k.")
@@ -74,6 +76,8 @@ def run(
         exhaust=exhaust,
         offline=offline,
         skip_damaged=skip_damaged,
+        threshold=threshold,
+        weights=weights,
     )
     wanted = None if fail_under is None else parse_length(fail_under, spec.k)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

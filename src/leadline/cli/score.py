@@ -13,9 +13,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command(epilog="Example: leadline score runs/local/quick-1a2b3c4d")
-def score(folder: opt.RunFolder, skip_damaged: opt.SkipDamaged = False, as_json: opt.Json = False) -> None:
+def score(
+    folder: opt.RunFolder,
+    threshold: opt.Threshold = None,
+    weights: opt.Weights = None,
+    skip_damaged: opt.SkipDamaged = False,
+    as_json: opt.Json = False,
+) -> None:
     """Recompute scores, table and verdict; no model is asked."""
-    results = load_results(folder, skip_damaged=skip_damaged)
+    results = load_results(folder, skip_damaged=skip_damaged, threshold=threshold, weights=weights)
     results.write()
     if as_json:
         print(json.dumps(results.summary.as_dict()))

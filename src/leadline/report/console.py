@@ -11,10 +11,11 @@ from rich.text import Text
 
 from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design
-from leadline.analysis.effective import EffectiveLength, passes
+from leadline.analysis.effective import EffectiveLength
 from leadline.analysis.lengths import LengthScore
+from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
-from leadline.analysis.verdict import format_figure, format_length
+from leadline.analysis.verdict import format_effective, format_figure, format_length
 
 _COLUMN_GAP = 2
 
@@ -148,6 +149,29 @@ def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
     if counts:
         trials = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         remarks.append(f"scores in per cent, {trials} trial{'s' if counts[-1] != 1 else ''} in each cell")
+    averages = [
+        (name, value, summary.intervals.get(key))
+        for name, key, value in (
+            ("average", "average", summary.average),
+            ("to long", "wavg_inc", summary.wavg_inc),
+            ("to short", "wavg_dec", summary.wavg_dec),
+            ("your weights", "wavg_user", summary.wavg_user),
+        )
+        if value is not None
+    ]
+    if averages:
+        told = [
+            f"{name} {value:.1f}" + (f" ({around[0]:.1f} to {around[1]:.1f})" if around else "")
+            for name, value, around in averages
+        ]
+        remarks.append(f"over lengths, with 95 % intervals: {', '.join(told)}")
+    if summary.category_effective_length:
+        verdicts = [
+            f"{category} {format_effective(length, design.lengths[0], design.k)} ({length.threshold:g})"
+            for category, length in summary.category_effective_length.items()
+            if length.threshold is not None
+        ]
+        remarks.append(f"effective length by category (threshold): {', '.join(verdicts)}")
     if any(cell.absent for cell in summary.cells):
         remarks.append(f"{dash} does not fit this length; left out of every mean: {', '.join(summary.left_out_tasks)}")
     if not all(cell.complete for cell in summary.cells):

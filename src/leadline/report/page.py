@@ -12,10 +12,10 @@ from typing import Any
 
 from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design, TaskDesign
-from leadline.analysis.effective import passes
 from leadline.analysis.lengths import LengthScore
+from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
-from leadline.analysis.verdict import format_effective, format_figure, format_length
+from leadline.analysis.verdict import format_effective, format_figure, format_length, format_set
 from leadline.errors import RunFolderError
 from leadline.records import OUTCOMES, Outcome
 from leadline.report.charts import score_by_length, to_svg
@@ -130,7 +130,7 @@ def _figure(cell: Cell) -> _Figure:
         return _Figure("–", title="does not fit this length")
     if cell.score is None:
         return _Figure("?", mark="*", title="nothing scored yet")
-    interval = "" if cell.low is None or cell.high is None else f"{cell.low:.0f}–{cell.high:.0f}"
+    interval = _range(cell.low, cell.high)
     return _Figure(
         score=f"{cell.score:.1f}",
         mark="" if cell.complete else "*",
@@ -153,7 +153,7 @@ def _groups(summary: Summary, design: Design) -> list[_Group]:
     return [
         _Group(
             name=category,
-            means=tuple(_category_mean(score, category) for score in summary.by_length),
+            means=tuple(_category_mean(score, category) for score in summary.by_category.get(category, ())),
             tasks=tuple(
                 (task.name, tuple(_figure(summary.cell(task.name, length)) for length in design.lengths))
                 for task in tasks_of(category)
@@ -164,9 +164,18 @@ def _groups(summary: Summary, design: Design) -> list[_Group]:
 
 
 def _category_mean(score: LengthScore, category: str) -> _Figure:
-    value = score.categories[category]
+    if score.score is None:
+        return _Figure("–")
     mark = "*" if category in score.incomplete_categories else ""
-    return _Figure("–") if value is None else _Figure(f"{value:.1f}", mark)
+    return _Figure(f"{score.score:.1f}", mark, detail=_range(score.low, score.high), title=f"n = {score.n}")
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """An interval of a mean, with a decimal where whole numbers would make its ends equal."""
+    if low is None or high is None:
+        return ""
+    decimals = 0 if round(low) < round(high) else 1
+    return f"{low:.{decimals}f}–{high:.{decimals}f}"
 
 
 def _mean(score: LengthScore, summary: Summary) -> _Figure:
@@ -177,7 +186,7 @@ def _mean(score: LengthScore, summary: Summary) -> _Figure:
     return _Figure(
         score=f"{score.score:.1f}" if bound is None else format_figure(score.score, bound, 1),
         mark="" if score.complete else "*",
-        detail="" if score.low is None or score.high is None else f"{score.low:.0f}–{score.high:.0f}",
+        detail=_range(score.low, score.high),
         strict=_strict(score.score, score.strict),
         strict_is_lower=score.strict is not None and score.strict < score.score,
         title=f"n = {score.n}",
@@ -234,9 +243,11 @@ def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
         ("Strict", "the same at word boundaries, with extra wrong items counting against the answer: F1 for several"
          " wanted items, all or nothing for one. It stands beside a score where the two part"),
         ("Cell", f"100 × the mean of its trials; here n = {trials}"),
-        ("Interval", "Wilson's 95 % score interval, for tasks whose trials score 0 or 1"),
+        ("Interval", "95 %: Wilson's score interval for a task whose trials score 0 or 1, a betting interval"
+         " (Waudby-Smith and Ramdas 2024) for any other. It speaks of more items of the same tasks and lengths"),
         ("Mean at a length", f"the mean of the task means, over the {kept} of {len(design.tasks)} tasks that fit every"
-         " length; its interval joins those of its tasks (Zou and Donner 2008), where each has one"),
+         " length; its interval takes tasks as strata (Korn and Graubard 1998), and so does that of an average, where"
+         " an item counts once over all lengths"),
         ("Effective length", "the greatest tested length whose mean reaches the threshold; a length with incomplete"
          " cells neither passes nor fails"),
     ]  # fmt: skip
@@ -246,7 +257,17 @@ def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
             ("Relative threshold", f"{share:g} % of the mean at {shortest}, which is {lengths.relative.threshold:.1f}")
         )
     if lengths.absolute.threshold is not None:
-        methods.append(("Absolute threshold", f"{lengths.absolute.threshold:g}, from the suite"))
+        named = f"{design.threshold_name}: Llama2-7B at 4K" if design.threshold_name else "as it was asked for"
+        methods.append(("Absolute threshold", f"{lengths.absolute.threshold:g} ({named})"))
+    if design.category_thresholds:
+        each = ", ".join(f"{name} {score:g}" for name, score in design.category_thresholds.items())
+        methods.append(("Category thresholds", f"{each}; they do not add up to the overall one"))
+    methods.append(
+        (
+            "Possible effective lengths",
+            "those that cannot be excluded at 95 %, with intervals that hold for all lengths together (Bonferroni)",
+        )
+    )
     return methods
 
 
@@ -262,12 +283,24 @@ def _averages(summary: Summary, design: Design) -> list[tuple[str, str]]:
         )
         if length.threshold is not None
     ]
-    for name, value in (
-        ("average over lengths", summary.average),
-        ("weighted to long (1 … n)", summary.wavg_inc),
-        ("weighted to short (n … 1)", summary.wavg_dec),
-    ):
-        figures.append((name, "–" if value is None else f"{value:.1f}"))
+    main = lengths.absolute if lengths.absolute.no_claim is None else lengths.relative
+    if main.possible is not None:
+        figures.append(("possible at 95 %", format_set(main, shortest, design.lengths[-1], design.k)))
+    figures += [
+        (f"{category} reaches {length.threshold:g}", format_effective(length, shortest, design.k))
+        for category, length in summary.category_effective_length.items()
+        if length.threshold is not None
+    ]
+    averages = [
+        ("average over lengths", "average", summary.average),
+        ("weighted to long (1 … n)", "wavg_inc", summary.wavg_inc),
+        ("weighted to short (n … 1)", "wavg_dec", summary.wavg_dec),
+    ]
+    if design.weights:
+        averages.append(("with your weights", "wavg_user", summary.wavg_user))
+    for name, key, value in averages:
+        around = _range(*summary.intervals.get(key, (None, None)))
+        figures.append((name, "–" if value is None else f"{value:.1f}" + (f" ({around})" if around else "")))
     return figures
 
 

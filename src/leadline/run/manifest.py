@@ -14,12 +14,13 @@ from pydantic import ValidationError
 
 from leadline import __version__
 from leadline.analysis.design import Design, TaskDesign
+from leadline.analysis.thresholds import RULER_THRESHOLDS
 from leadline.errors import RunFolderError
 from leadline.prompt import Frame
 from leadline.requests import ModelFacts
 from leadline.run.identity import identity_hash
 from leadline.run.store import write_atomically
-from leadline.spec import RunSpec
+from leadline.spec import RunSpec, parse_threshold, parse_weights
 from leadline.tasks.registry import RULER_TASKS, make_task
 
 FORMAT = 1
@@ -112,6 +113,9 @@ def design_of(manifest: Mapping[str, Any]) -> Design:
         ) from error
     asked: dict[str, dict[str, int]] = manifest["asked"]
     tasks = [make_task(name, spec.changes(name)) for name in asked]
+    asked_of = spec.verdict.threshold
+    name, score = (asked_of, None) if isinstance(asked_of, str) else (None, asked_of)
+    named = None if name is None else RULER_THRESHOLDS[name]
     lengths = sorted({int(length) for samples in asked.values() for length in samples})
     return Design(
         suite=spec.suite,
@@ -122,10 +126,38 @@ def design_of(manifest: Mapping[str, Any]) -> Design:
         samples=max(max(samples.values()) for samples in asked.values()),
         asked={(task, length): asked[task].get(str(length), 0) for task in asked for length in lengths},
         k=spec.k,
-        threshold_absolute=spec.verdict.threshold,
+        threshold_absolute=score if named is None else named.score,
         threshold_relative=spec.verdict.relative,
-        claims_tasks=RULER_TASKS if spec.verdict.threshold is not None else (),
+        claims_tasks=() if asked_of is None else RULER_TASKS if named is not None else tuple(asked),
+        threshold_name=name,
+        category_thresholds={} if named is None else named.categories,
+        category_tasks={} if named is None else _tasks_by_category(),
+        weights={length: weight for length, weight in spec.weights.items() if length in lengths},
     )
+
+
+def with_rule(manifest: Mapping[str, Any], threshold: str | None, weights: str | None) -> dict[str, Any]:
+    """The manifest with another threshold or other weights; what is None stays.
+
+    Raises:
+        UsageError: the threshold is none, or a weight is of a length that was not asked.
+    """
+    spec: dict[str, Any] = dict(manifest["spec"])
+    if threshold is not None:
+        spec["verdict"] = {**spec["verdict"], "threshold": parse_threshold(threshold)}
+    if weights is not None:
+        spec["weights"] = parse_weights(weights, spec["k"])
+        spec["lengths"] = sorted({int(length) for samples in manifest["asked"].values() for length in samples})
+    return {**manifest, "spec": spec}
+
+
+def _tasks_by_category() -> dict[str, tuple[str, ...]]:
+    """RULER's thirteen tasks by category."""
+    category_of = {name: make_task(name, {}).category for name in RULER_TASKS}
+    return {
+        category: tuple(name for name in RULER_TASKS if category_of[name] == category)
+        for category in category_of.values()
+    }
 
 
 def _joined(before: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:

@@ -64,6 +64,9 @@ def make_scores() -> MakeScores:
                 categories={"retrieval": score},
                 incomplete_categories=frozenset(() if score is not None else ("retrieval",)),
                 complete=score is not None,
+                simultaneous=None
+                if half_width is None or score is None
+                else (score - half_width - 1, score + half_width + 1),
             )
             for place, score in enumerate(scores)
         )

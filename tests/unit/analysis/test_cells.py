@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from leadline.analysis.bounded_mean import betting_interval
 from leadline.analysis.cells import Trial, make_cell
 from leadline.analysis.design import Design, TaskDesign
 
@@ -21,11 +22,30 @@ def test_a_cell_is_the_mean_in_per_cent_with_its_interval() -> None:
     assert cell.outcomes == {"answered": 4}
 
 
-def test_partial_scores_have_no_interval() -> None:
+def test_partial_scores_have_a_betting_interval() -> None:
     half = Trial("answered", 0.5, 0.25)
     for task in (ONE, MANY):
         cell = make_cell(task, 1024, [half, RIGHT], samples=2)
-        assert (cell.score, cell.strict, cell.low, cell.high) == (75.0, 62.5, None, None)
+        assert (cell.score, cell.strict) == (75.0, 62.5)
+        low, high = betting_interval([0.5, 1.0])
+        assert (cell.low, cell.high) == pytest.approx((100 * low, 100 * high))
+
+
+def test_a_task_of_several_targets_that_is_right_everywhere_does_not_collapse() -> None:
+    cell = make_cell(MANY, 1024, [RIGHT] * 500, samples=500)
+    assert cell.high == 100
+    assert cell.low is not None and 98.5 < cell.low < 99.5
+
+
+def test_the_order_of_the_answers_changes_nothing() -> None:
+    trials = [Trial("answered", (index % 5) / 4, 0.0, (1, "{}", 42, index)) for index in range(40)]
+    assert make_cell(MANY, 1024, trials, samples=40) == make_cell(MANY, 1024, trials[::-1], samples=40)
+
+
+def test_two_wordings_of_an_item_are_one_unit() -> None:
+    trials = [Trial("answered", 1.0, 1.0, (1, "{}", 42, index)) for index in range(10)]
+    once, twice = (make_cell(ONE, 1024, asked, samples=10) for asked in (trials, trials * 2))
+    assert (once.low, once.high) == (twice.low, twice.high)
 
 
 def test_the_metric_chooses_the_score() -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from leadline.analysis.design import Design
-from leadline.analysis.effective import Threshold, all_shorter_pass, effective_lengths, greatest_passing
+from leadline.analysis.effective import all_shorter_pass, effective_lengths, greatest_passing
 from leadline.analysis.lengths import LengthScore, average, weighted_average
+from leadline.analysis.standings import Threshold
 
 MakeScores = Callable[..., tuple[LengthScore, ...]]
 AT_85 = Threshold(85.0, 85.0, 85.0)
@@ -68,6 +69,38 @@ def test_confidence_asks_every_deciding_interval_to_be_clear(
     assert greatest_passing(make_scores(scores, half_width), AT_85).confidence == confidence
 
 
+@pytest.mark.parametrize(
+    ("scores", "half_width", "greatest", "strict"),
+    [
+        ([95, 90, 60], 2, ((2048,), False), ((2048,), False)),
+        ([95, 95, 95], 2, ((4096,), False), ((4096,), False)),
+        ([60, 60], 2, ((), True), ((), True)),
+        ([95, 86, 84], 2, ((1024, 2048, 4096), False), ((1024, 2048, 4096), False)),
+        ([95, 86, 60], 2, ((1024, 2048), False), ((1024, 2048), False)),
+        ([86, 95, 60], 2, ((2048,), False), ((2048,), True)),
+        ([95, 60, 86], 2, ((1024, 4096), False), ((1024,), False)),
+        ([86, 60], 2, ((1024,), True), ((1024,), True)),
+        ([95, None, 60], 2, ((1024, 2048), False), ((1024, 2048), False)),
+        ([95, 88, 60], 2.5, ((1024, 2048), False), ((1024, 2048), False)),  # clear alone, not with the others
+    ],
+)
+def test_the_set_holds_what_cannot_be_excluded(
+    make_scores: MakeScores,
+    scores: Sequence[float | None],
+    half_width: float,
+    greatest: tuple[tuple[int, ...], bool],
+    strict: tuple[tuple[int, ...], bool],
+) -> None:
+    made = make_scores(scores, half_width)
+    for found, wanted in ((greatest_passing(made, AT_85), greatest), (all_shorter_pass(made, AT_85), strict)):
+        assert found.possible is not None
+        assert (found.possible.lengths, found.possible.below) == wanted
+
+
+def test_without_intervals_there_is_no_set(make_scores: MakeScores) -> None:
+    assert greatest_passing(make_scores([95, 60]), AT_85).possible is None
+
+
 def test_the_relative_threshold_is_a_share_of_the_shortest_score(make_scores: MakeScores, design: Design) -> None:
     relative = effective_lengths(make_scores([50, 45, 40]), design, TASKS).relative
     assert (relative.value, relative.censored, relative.threshold) == (2048, None, 42.5)
@@ -115,6 +148,7 @@ def test_averages(make_scores: MakeScores) -> None:
     assert weighted_average(scores, [1, 2, 3]) == pytest.approx(50)
     assert weighted_average(scores, [3, 2, 1]) == pytest.approx(70)
     assert average(make_scores([90, None])) is None
+    assert weighted_average(make_scores([90, None]), [1, 0]) == 90
     assert average(()) is None
 
 

@@ -1,12 +1,13 @@
-"""Intervals of proportions and of means of proportions."""
+"""Intervals of proportions and of differences."""
 
 from __future__ import annotations
 
 import math
 
 import pytest
+from scipy.stats import binomtest
 
-from leadline.analysis.intervals import mean_interval, wilson
+from leadline.analysis.intervals import difference_interval, simultaneous_confidence, wilson
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,13 @@ def test_wilson_against_its_formula(successes: int, trials: int) -> None:
     assert wilson(successes, trials) == pytest.approx((centre - half, centre + half), abs=1e-9)
 
 
+@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (7, 9), (92, 100), (500, 500)])
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.995])
+def test_wilson_against_another_implementation(successes: int, trials: int, confidence: float) -> None:
+    other = binomtest(successes, trials).proportion_ci(confidence_level=confidence, method="wilson")
+    assert wilson(successes, trials, confidence) == pytest.approx((other.low, other.high), abs=1e-12)
+
+
 def test_more_confidence_is_a_wider_interval() -> None:
     narrow, wide = wilson(50, 100, 0.9), wilson(50, 100, 0.99)
     assert wide[0] < narrow[0] < 0.5 < narrow[1] < wide[1]
@@ -39,19 +47,20 @@ def test_more_confidence_is_a_wider_interval() -> None:
 def test_no_trial_has_no_interval() -> None:
     with pytest.raises(ValueError, match="at least one trial"):
         wilson(0, 0)
+    with pytest.raises(ValueError, match="3 successes of 2"):
+        wilson(3, 2)
 
 
-def test_mean_of_one_keeps_its_interval() -> None:
-    assert mean_interval([0.9], [(0.8, 0.95)]) == pytest.approx((0.8, 0.95))
+def test_a_difference_adds_distances_as_squares() -> None:
+    assert difference_interval(0.9, (0.8, 0.95), 0.5, (0.4, 0.6)) == pytest.approx(
+        (0.4 - math.hypot(0.1, 0.1), 0.4 + math.hypot(0.05, 0.1))
+    )
 
 
-def test_mean_of_equal_estimates_narrows_by_the_root_of_their_number() -> None:
-    low, high = mean_interval([0.5] * 4, [(0.4, 0.7)] * 4)
-    assert (low, high) == pytest.approx((0.45, 0.6))
+def test_a_difference_from_a_known_number_keeps_the_interval() -> None:
+    assert difference_interval(90, (80, 95), 85, (85, 85)) == pytest.approx((-5, 10))
 
 
-def test_a_mean_needs_one_interval_for_each_estimate() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        mean_interval([], [])
-    with pytest.raises(ValueError, match="argument 2"):
-        mean_interval([0.5, 0.6], [(0.4, 0.7)])
+@pytest.mark.parametrize(("comparisons", "confidence"), [(1, 0.95), (2, 0.95), (6, 1 - 0.1 / 6), (13, 1 - 0.1 / 13)])
+def test_each_comparison_gets_its_share_of_the_error(comparisons: int, confidence: float) -> None:
+    assert simultaneous_confidence(comparisons) == pytest.approx(confidence)

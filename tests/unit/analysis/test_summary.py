@@ -57,16 +57,58 @@ def test_figures_of_the_summary(records: list[Record], design: Design) -> None:
     assert (first.score, first.strict, first.n) == (100, 100, 12)
     assert second.score == pytest.approx((75 + 100 + 50) / 3)
     assert second.categories == {"retrieval": 87.5, "tracing": 50}
-    assert (second.low, second.high) == (None, None)  # vt has no interval, so the mean has none
+    assert second.low is not None and second.high is not None and second.low < 75 < second.high
     relative = summary.effective_length.relative
     assert (relative.value, relative.threshold) == (1024, 85)
     assert summary.average == pytest.approx((100 + 75) / 2)
 
 
-def test_the_mean_has_an_interval_where_every_task_has_one(records: list[Record], design: Design) -> None:
+def test_the_mean_has_an_interval(records: list[Record], design: Design) -> None:
     second = summarise(records, replace(design, tasks=design.tasks[:2])).by_length[1]
     assert second.low is not None and second.high is not None
     assert second.low < 87.5 < second.high <= 100
+
+
+def test_averages_have_intervals(records: list[Record], design: Design) -> None:
+    asked = replace(design, weights={1024: 1.0, 2048: 3.0})
+    data = summarise(records, asked).as_dict()
+    assert data["wavg_user"] == pytest.approx((100 + 3 * 75) / 4)
+    assert data["weights"] == {"1024": 1.0, "2048": 3.0}
+    assert set(data["intervals"]) == {"average", "wavg_inc", "wavg_dec", "wavg_user"}
+    for name, (low, high) in data["intervals"].items():
+        assert 0 <= low < data[name] < high <= 100
+    plain = summarise(records, design).as_dict()
+    assert plain["wavg_user"] is None
+    assert set(plain["intervals"]) == {"average", "wavg_inc", "wavg_dec"}
+
+
+def test_lengths_of_the_same_items_are_not_counted_as_new_ones(design: Design, make_record: MakeRecord) -> None:
+    asked = replace(design, tasks=design.tasks[:2], samples=40)
+    texts = ["no" if index % 4 == 0 else "yes" for index in range(40)]
+    made = [
+        make_record(task.name, length, index, text)
+        for task in asked.tasks for length in asked.lengths for index, text in enumerate(texts)
+    ]  # fmt: skip
+    summary = summarise(made, asked)
+    assert summary.intervals["average"] == pytest.approx((summary.by_length[0].low, summary.by_length[0].high))
+
+
+def test_categories_have_verdicts_of_their_own(records: list[Record], design: Design) -> None:
+    asked = replace(
+        design,
+        threshold_absolute=85.6,
+        category_thresholds={"retrieval": 87.5, "tracing": 60.0, "qa": 49.7},
+        category_tasks={"retrieval": ("niah", "keys"), "tracing": ("vt", "chains"), "qa": ("qa_1",)},
+    )
+    data = summarise(records, asked).as_dict()["category_effective_length"]
+    assert {name: (entry["value"], entry["censored"]) for name, entry in data.items()} == {
+        "retrieval": (2048, "above"),
+        "tracing": (None, None),  # chains was not asked
+        "qa": (None, None),
+    }
+    assert data["retrieval"]["set"]["confidence"] == 0.95
+    whole = replace(asked, category_tasks={"retrieval": ("niah", "keys"), "tracing": ("vt",)})
+    assert summarise(records, whole).category_effective_length["tracing"].value == 1024
 
 
 def test_the_newest_record_of_a_key_counts(records: list[Record], design: Design, make_record: MakeRecord) -> None:

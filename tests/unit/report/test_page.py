@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import html
+import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from leadline.analysis.summary import summarise
+from leadline.analysis.verdict import verdict
+from leadline.report.console import show
 from leadline.report.page import render_page, write_page
 
-from .conftest import HOSTILE, Run
+from .conftest import HOSTILE, Run, records_of
 
 MANIFEST = {"model": HOSTILE, "note": "</pre><img src=x onerror=alert(1)>", "half": "\ud800"}
 
@@ -119,3 +124,21 @@ def test_write_page(tmp_path: Path, mixed: Run, empty: Run) -> None:
     for run in (mixed, empty):
         write_page(path, run.summary, run.design, MANIFEST, run.verdict)
         assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_verdicts_by_category_and_averages_with_intervals(plain: Run) -> None:
+    design = replace(
+        plain.design,
+        threshold_absolute=85.6,
+        threshold_name="chat",
+        category_thresholds={"retrieval": 96.9, "tracing": 89.7},
+        weights={1024: 3.0, 4096: 1.0},
+    )
+    summary = summarise(records_of(design, {}, 4096), design)
+    page = render_page(summary, design, MANIFEST, verdict(summary, design))
+    for words in ("retrieval reaches 96.9", "with your weights", "87.5 (", "possible at 95 %", "chat: Llama2-7B at 4K"):
+        assert words in page
+    file = io.StringIO()
+    show(summary, design, verdict(summary, design), file)
+    assert "effective length by category (threshold): retrieval 2K (96.9), tracing 2K (89.7)" in file.getvalue()
+    assert "your weights 87.5 (" in file.getvalue()
