@@ -12,13 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from leadline.errors import UsageError
 from leadline.items import Draft, Fit, Plan, Sample, Span, TrialKey, digest
 from leadline.requests import Request
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.counting import Counter
+from leadline.tokenizers.counting import Counter, split_chunks
 
 DIRECTLY = " Do not provide any explanation. Please directly give me the answer."
 """What stands between the task and an answer prefix in the user's turn (the paper's template for GPT-4)."""
@@ -184,6 +182,7 @@ class FrameCounter:
         self._counter = counter
         self._frame = frame
         self._head = lru_cache(maxsize=256)(self._count_head)
+        self._end = lru_cache(maxsize=256)(self._count_end)
 
     @property
     def counter(self) -> Counter:
@@ -193,9 +192,15 @@ class FrameCounter:
     def fixed(self, head: str, tail: str, answer_prefix: str, turns: Turns = ()) -> int:
         """Tokens of everything but the haystack; see `leadline.tasks.base.PromptCounter`."""
         frame = self._frame
-        end = f"{tail}{frame.middle}{answer_prefix}{frame.after}"
-        counts = self._counter.tokenizer.count_in_place([end], "a\n", "")
-        return frame.bos_tokens + self._head(frame.opening(turns) + head) + int(np.sum(counts))
+        # A question's own words stand inside its tail and its answer prefix, whose chunks are counted once and kept.
+        # The template's text between the two may end in a special token, beside which nothing is cut: it is counted
+        # with the chunk before it and the chunk behind it, and what follows the prefix with the prefix's last chunk.
+        asked, told = split_chunks(tail) or [""], split_chunks(answer_prefix) or [""]
+        seam = f"{asked.pop()}{frame.middle}{told.pop(0)}"
+        between = [*asked, seam, *told]
+        end = between.pop() + frame.after
+        counted = int(self._counter.chunk_counts(between).sum()) + self._end(end)
+        return frame.bos_tokens + self._head(frame.opening(turns) + head) + counted
 
     def whole(self, message: str, answer_prefix: str, turns: Turns = ()) -> int:
         """Tokens of a finished request, counted as one text and independently of every other count."""
@@ -204,6 +209,10 @@ class FrameCounter:
     def _count_head(self, opening: str) -> int:
         after = "a" if opening.endswith("\n") else " a"
         return int(self._counter.tokenizer.count_in_place([opening], "", after)[0])
+
+    def _count_end(self, end: str) -> int:
+        before = "a" if end.startswith(" ") else "a\n"
+        return int(self._counter.tokenizer.count_in_place([end], before, "")[0])
 
 
 def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, max_tokens: int) -> Sample:

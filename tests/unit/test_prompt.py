@@ -109,15 +109,16 @@ def test_a_chat_template_with_bos_is_not_given_another(tokenizer: Tokenizer) -> 
 
 
 @pytest.mark.parametrize("name", RENDERED)
-@pytest.mark.parametrize("tail", ["What is it?", "Name it, and all:"])
-def test_the_parts_of_a_request_add_up_to_the_whole(name: str, tail: str, tokenizer: Tokenizer) -> None:
+@pytest.mark.parametrize("tail", ["What is it?", "Name it, and all:", "Answer briefly.\n\nQuestion: Who was it?", "It"])
+@pytest.mark.parametrize("prefix", [PREFIX, " Answer:", ""])
+def test_the_parts_of_a_request_add_up_to_the_whole(name: str, tail: str, prefix: str, tokenizer: Tokenizer) -> None:
     frame = named_frame(name, tokenizer)
     counter = FrameCounter(Counter(tokenizer), frame)
     noise = "The grass is green. Here we go.\n"
     for lines in (1, 7):
         body = "Remember this.\n" + noise * lines + tail
-        parts = counter.fixed("Remember this.\n", tail, PREFIX) + counter.counter.text(noise) * lines
-        assert counter.whole(body, PREFIX) == parts
+        parts = counter.fixed("Remember this.\n", tail, prefix) + counter.counter.text(noise) * lines
+        assert counter.whole(body, prefix) == parts
 
 
 @pytest.mark.parametrize(

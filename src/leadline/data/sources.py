@@ -13,10 +13,11 @@ from leadline.data.holdings import get
 from leadline.data.prose_file import kept_prose
 from leadline.data.question_cache import kept_questions
 from leadline.errors import DataError, UsageError
-from leadline.haystacks.coded_words import CodedWordPool, Vocabulary
+from leadline.haystacks.coded_words import CodedWordPool
 from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import NumberPool, Pool, UuidPool, WordPool
 from leadline.haystacks.prose import Prose
+from leadline.haystacks.vocabulary import Vocabulary
 from leadline.haystacks.words import WordLists, plain_words
 from leadline.items import digest
 

@@ -1,18 +1,18 @@
-"""Pools of things to plant: words, numbers, identifiers, each the same for ever under its index.
+"""Pools of strings to draw from, each the same for ever under its index, and the planted ones: words, numbers, UUIDs.
 
-No element of a pool is a part of another, so an answer found in a reply is that answer and no other.
+No element of a planted pool is a part of another, so an answer found in a reply is that answer and no other.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from leadline.seeds import rng_for
+from leadline.seeds import Draws, rng_for
 from leadline.tokenizers.counting import Counter, split_chunks
 
 Indices = npt.NDArray[np.int64]
@@ -25,7 +25,7 @@ _SEED = 0
 
 
 class Pool(ABC):
-    """A fixed sequence of distinct strings, of which none is a part of another."""
+    """A fixed sequence of distinct strings. In pools of things to plant, none is a part of another."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], npt.NDArray[np.int16]] = {}
@@ -38,6 +38,14 @@ class Pool(ABC):
     @abstractmethod
     def take(self, indices: Indices) -> list[str]:
         """The elements of these indices, each in [0, size), in order."""
+
+    def columns(self, indices: Indices, before: str, after: str) -> list[list[str]]:
+        """Texts of which the first of each, the second of each, ... joined are `before`, an element and `after`.
+
+        For many elements this is faster than to make a string of each.
+        """
+        count = len(indices)
+        return [[before] * count, self.take(indices), [after] * count]
 
     def counts(self, counter: Counter, indices: Indices, shape: str = " {}") -> npt.NDArray[np.int32]:
         r"""Tokens of the chunk that each element makes, shape (len(indices),); each is counted once and kept.
@@ -56,37 +64,107 @@ class Pool(ABC):
         if known is None:
             known = np.zeros(self.size, dtype=np.int16)  # 0 is unknown: a chunk has at least one token
             self._counts[counter.tokenizer.id, shape] = known
-        missing = np.unique(indices[known[indices] == 0])
-        if missing.size:
+        counts = known[indices]
+        if not counts.all():
+            missing = np.unique(indices[counts == 0])
             known[missing] = counter.fresh_counts([shape.format(element) for element in self.take(missing)])
-        return known[indices].astype(np.int32)
+            counts = known[indices]
+        return counts.astype(np.int32)
 
 
-class KeptPool(Pool):
-    """A pool that makes each of its elements when it is first taken, and keeps it."""
+class Selection:
+    """The elements of a pool in a random order of an item's own; what was asked for is kept.
+
+    Args:
+        draws: the draw that the order comes from.
+        size: elements of the pool.
+    """
+
+    def __init__(self, draws: Draws, size: int) -> None:
+        self._permutation = draws.permutation(size)
+        self._kept = np.zeros(0, dtype=np.int64)
+
+    def take(self, first: int, count: int) -> Indices:
+        """Elements first, first + 1, ... first + count - 1 of the order, shape (count,).
+
+        Raises:
+            IndexError: the pool has fewer elements.
+        """
+        missing = first + count - len(self._kept)
+        if missing > 0:
+            self._kept = np.concatenate([self._kept, self._permutation.take(len(self._kept), missing)])
+        return self._kept[first : first + count]
+
+
+class DisplayOrder:
+    """Where the occurrences of an item stand: the order of the first n of them, for any n.
+
+    An order of more occurrences holds the order of fewer, so the longest that was asked for is kept.
+
+    Args:
+        draws: makes the draw that the order comes from, anew each time.
+    """
+
+    def __init__(self, draws: Callable[[], Draws]) -> None:
+        self._draws = draws
+        self._kept = np.zeros(0, dtype=np.int64)
+
+    def first(self, count: int) -> Indices:
+        """The first `count` occurrences in their order, shape (count,)."""
+        kept = self._kept
+        if count > len(kept):
+            self._kept = kept = self._draws().order(count)
+        return kept if count == len(kept) else kept[kept < count]
+
+
+def changes_of_the_last(order: Indices) -> Indices:
+    """The occurrences that stand last at some size, in ascending order.
+
+    Of the first n occurrences, the greatest of these below n is the one that stands last.
+    """
+    least = np.minimum.accumulate(order[::-1])
+    return least[np.append(True, least[1:] != least[:-1])][::-1]
+
+
+class PairPool(Pool):
+    """Elements made of a first and a second part. The parts are few: joining them beats keeping all elements in memory.
+
+    Args:
+        name: of the draw that says which pairs are in the pool.
+        firsts: the first parts.
+        seconds: the second parts.
+    """
+
+    def __init__(self, name: str, firsts: Sequence[str], seconds: Sequence[str]) -> None:
+        super().__init__()
+        self._name = name
+        self._firsts = firsts
+        self._seconds = seconds
+        self._tables: dict[tuple[str, str], tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]] = {}
+
+    @property
+    def size(self) -> int:
+        """Number of elements: 2^18, or all pairs where there are fewer."""
+        return min(POOL_SIZE, len(self._firsts) * len(self._seconds))
 
     @cached_property
-    def _elements(self) -> npt.NDArray[np.object_]:
-        return np.full(self.size, None, dtype=object)
-
-    @cached_property
-    def _is_made(self) -> npt.NDArray[np.bool_]:
-        return np.zeros(self.size, dtype=np.bool_)
+    def _pairs(self) -> Indices:
+        return rng_for(_SEED, self._name).permutation(len(self._firsts) * len(self._seconds)).take(0, self.size)
 
     def take(self, indices: Indices) -> list[str]:
         """The elements of these indices, each in [0, size), in order."""
-        missing = indices[~self._is_made[indices]]
-        if missing.size:
-            self._elements[missing] = self._make(missing)
-            self._is_made[missing] = True
-        return self._elements[indices].tolist()
+        return ["".join(parts) for parts in zip(*self.columns(indices, "", ""), strict=True)]
 
-    @abstractmethod
-    def _make(self, indices: Indices) -> list[str]:
-        """The elements of these indices, made anew."""
+    def columns(self, indices: Indices, before: str, after: str) -> list[list[str]]:
+        """A column of first parts, each behind `before`, and one of second parts, each with `after` behind it."""
+        if (before, after) not in self._tables:
+            firsts = np.array([before + part for part in self._firsts], dtype=object)
+            self._tables[before, after] = firsts, np.array([part + after for part in self._seconds], dtype=object)
+        places = np.divmod(self._pairs[indices], len(self._seconds))
+        return [table[place].tolist() for table, place in zip(self._tables[before, after], places, strict=True)]
 
 
-class WordPool(KeptPool):
+class WordPool(PairPool):
     """Words of the form adjective-noun.
 
     An element could be a part of another only with its adjective at the end of the other's and its noun at the
@@ -98,44 +176,18 @@ class WordPool(KeptPool):
     """
 
     def __init__(self, adjectives: Sequence[str], nouns: Sequence[str]) -> None:
-        super().__init__()
-        reversed_adjectives = _without_beginnings(word[::-1] for word in adjectives)
-        self._adjectives = [word[::-1] for word in reversed_adjectives]
-        self._nouns = _without_beginnings(nouns)
-
-    @property
-    def size(self) -> int:
-        """Number of elements: 2^18, or all pairs where there are fewer."""
-        return min(POOL_SIZE, len(self._adjectives) * len(self._nouns))
-
-    @cached_property
-    def _pairs(self) -> Indices:
-        pairs = len(self._adjectives) * len(self._nouns)
-        return rng_for(_SEED, "word pool").permutation(pairs).take(0, self.size)
-
-    def _make(self, indices: Indices) -> list[str]:
-        adjectives, nouns = np.divmod(self._pairs[indices], len(self._nouns))
-        pairs = zip(adjectives.tolist(), nouns.tolist(), strict=True)
-        return [f"{self._adjectives[adjective]}-{self._nouns[noun]}" for adjective, noun in pairs]
+        backwards = _without_beginnings(word[::-1] for word in adjectives)
+        super().__init__("word pool", [f"{word[::-1]}-" for word in backwards], _without_beginnings(nouns))
 
 
-class NumberPool(KeptPool):
-    """2^18 random numbers of seven digits."""
+class NumberPool(PairPool):
+    """2^18 random numbers of seven digits: four and three."""
 
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return POOL_SIZE
-
-    @cached_property
-    def _numbers(self) -> Indices:
-        return rng_for(_SEED, "number pool").permutation(9_000_000).take(0, POOL_SIZE) + 1_000_000
-
-    def _make(self, indices: Indices) -> list[str]:
-        return [str(number) for number in self._numbers[indices].tolist()]
+    def __init__(self) -> None:
+        super().__init__("number pool", [str(n) for n in range(1000, 10_000)], [f"{n:03}" for n in range(1000)])
 
 
-class UuidPool(KeptPool):
+class UuidPool(Pool):
     """2^18 random UUIDs of version 4 (RFC 9562, section 5.4)."""
 
     @property
@@ -150,6 +202,22 @@ class UuidPool(KeptPool):
         octets[:, 6] = octets[:, 6] & 0x0F | 0x40
         octets[:, 8] = octets[:, 8] & 0x3F | 0x80
         return octets
+
+    @cached_property
+    def _elements(self) -> npt.NDArray[np.object_]:
+        return np.full(POOL_SIZE, None, dtype=object)
+
+    @cached_property
+    def _is_made(self) -> npt.NDArray[np.bool_]:
+        return np.zeros(POOL_SIZE, dtype=np.bool_)
+
+    def take(self, indices: Indices) -> list[str]:
+        """The elements of these indices, each in [0, size), in order; each is made when it is first taken, and kept."""
+        missing = indices[~self._is_made[indices]]
+        if missing.size:
+            self._elements[missing] = self._make(missing)
+            self._is_made[missing] = True
+        return self._elements[indices].tolist()
 
     def _make(self, indices: Indices) -> list[str]:
         digits = self._bytes[indices].tobytes().hex()

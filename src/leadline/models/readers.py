@@ -11,6 +11,7 @@ from typing import Protocol
 
 from leadline.errors import UsageError
 from leadline.items import Sample
+from leadline.models.failing import FAILING
 from leadline.requests import Abilities, ModelFacts, Request, Response
 from leadline.tokenizers.base import Tokenizer
 
@@ -20,8 +21,8 @@ CONCURRENCY = 32
 class Reads(Protocol):
     """What a reader answers, given the sample and the text it was sent."""
 
-    def __call__(self, sample: Sample, text: str, tokenizer: Tokenizer) -> str:
-        """The answer."""
+    def __call__(self, sample: Sample, text: str, tokenizer: Tokenizer) -> str | Response:
+        """The answer; as a response where it does not end by itself."""
         ...
 
 
@@ -110,6 +111,7 @@ READERS: dict[str, ReaderKind] = {
     "limit": ReaderKind(
         "right up to N tokens of request, blind above", lambda options: Limit(options["tokens"]), ("tokens",)
     ),
+    **{failing.name: ReaderKind(failing.about, lambda options, made=failing: made) for failing in FAILING},
 }
 
 
@@ -137,7 +139,8 @@ class Reader:
         """What this reader makes of the request's sample."""
         if request.sample is None or request.text is None:
             raise ValueError("a reader needs the sample and the rendered text with the request")
-        return Response(self._reads(request.sample, request.text, self._tokenizer))
+        said = self._reads(request.sample, request.text, self._tokenizer)
+        return said if isinstance(said, Response) else Response(said)
 
     async def aclose(self) -> None:
         """Nothing to let go of."""

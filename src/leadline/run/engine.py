@@ -15,6 +15,7 @@ from leadline.requests import PermanentError, Request, Response, TransientError
 from leadline.run.schedule import Cell, Round, Trial, lanes
 from leadline.run.store import RecordWriter
 from leadline.sampler import Sampler
+from leadline.scoring.failures import failure_kind
 from leadline.scoring.outcomes import judge
 
 ATTEMPTS = 3
@@ -109,6 +110,7 @@ def _record(sample: Sample, response: Response, outcome: Outcome, notes: tuple[s
         facts=sample.plan.facts,
         response=response,
         outcome=outcome,
+        failure=failure_kind(sample, response.text, outcome),
         notes=notes,
     )
 

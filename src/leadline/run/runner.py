@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from leadline.data.loading import load_tokenizer
+from leadline.data.loading import load_tokenizer, quicken
 from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.items import TrialKey
@@ -18,13 +18,14 @@ from leadline.records import ASK_AGAIN, Record
 from leadline.run.engine import Engine
 from leadline.run.identity import folder_name, identity
 from leadline.run.manifest import MANIFEST, merged_manifest, write_manifest
-from leadline.run.schedule import Cell, Schedule, audit
+from leadline.run.schedule import Cell, Schedule, audit, prove_tokenizer
 from leadline.run.store import Damage, RecordWriter, read_records
 from leadline.sampler import Sampler
 from leadline.spec import RunSpec
 from leadline.tasks.base import Task
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.counting import Counter
+from leadline.tokenizers.fast import backend_of
 
 
 class Progress(Protocol):
@@ -71,6 +72,7 @@ def open_sampler(spec: RunSpec, backend: Backend, sources: Sources) -> Sampler:
     tokenizer = backend.tokenizer()
     if spec.tokenizer is not None:
         tokenizer = load_tokenizer(spec.tokenizer, offline=spec.offline)
+    tokenizer = quicken(tokenizer, offline=spec.offline)
     frame = resolve_frame(spec, backend, tokenizer)
     counter = FrameCounter(Counter(tokenizer), frame)
     return Sampler(frame, counter, sources, spec.seed, repeat=spec.exhaust == "repeat")
@@ -112,6 +114,7 @@ async def run(spec: RunSpec, progress: Progress) -> Ended:
         sources = Sources(offline=spec.offline)
         sampler = open_sampler(spec, backend, sources)
         check_lengths(spec, tasks, sampler)
+        prove_tokenizer(sampler, tasks, _within(spec.lengths, backend.abilities().context_tokens), progress.say)
         return await _measure(spec, backend, tasks, sampler, data_hashes(spec, sampler, sources), progress)
     finally:
         await backend.aclose()
@@ -131,6 +134,7 @@ async def _measure(
     try:
         resumed = (folder / MANIFEST).exists()
         manifest = merged_manifest(folder, spec, backend.facts(), sampler.frame, parts)
+        manifest["tokenizer_backend"] = backend_of(sampler.counter.counter.tokenizer)
         if resumed:
             progress.say(
                 f"going on with the run of {manifest['created'][:16].replace('T', ' ')} UTC in {folder}; "

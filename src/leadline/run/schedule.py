@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from leadline.items import Fit, ItemKey, Plan, TrialKey
+from leadline.items import Fit, ItemKey, Plan, Sample, TrialKey
 from leadline.sampler import Sampler
 from leadline.tasks.base import Task, item_key
+from leadline.tokenizers.fast import FastTokenizer
 
 ROUND_ITEMS = 25
 """Items of each task and length in a round where no stopping rule asks for smaller ones."""
@@ -166,6 +167,25 @@ def lanes(trials: Sequence[Trial], count: int) -> list[Sequence[Trial]]:
     return parts
 
 
+def prove_tokenizer(
+    sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], report: Callable[[str], None]
+) -> None:
+    """Let a faster tokenizer count from now on if it reads all samples of the audit like the exact one.
+
+    `report` is told of any difference.
+    """
+    tokenizer = sampler.counter.counter.tokenizer
+    if not isinstance(tokenizer, FastTokenizer):
+        return
+    samples = (
+        sample for task in tasks for length in _extremes(lengths) for _, sample in _audited(sampler, task, length)
+    )
+    frame = sampler.frame
+    difference = tokenizer.prove(frame.render(sample.text, sample.answer_prefix, sample.turns) for sample in samples)
+    if difference is not None:
+        report(f"{difference}: this run counts with the exact tokenizer, which is slower")
+
+
 def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], report: Callable[[str], None]) -> None:
     """Count a few finished samples of each task as whole texts, at the smallest and the greatest length.
 
@@ -173,14 +193,8 @@ def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], repor
     `report` is told.
     """
     for task in tasks:
-        for length in {min(lengths), max(lengths)} if lengths else set[int]():
-            variant = task.at_length(length)
-            for index in range(2):
-                plan = sampler.plan(variant, index)
-                fit = sampler.fit(variant, plan, length)
-                if fit is None:
-                    continue
-                sample = sampler.sample(variant, plan, fit, length)
+        for length in _extremes(lengths):
+            for fit, sample in _audited(sampler, task, length):
                 whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns)
                 if whole != fit.prompt_tokens:
                     sampler.distrust(task)
@@ -189,3 +203,17 @@ def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], repor
                         f"text {whole}: this task is counted as whole text from now on, which is slower"
                     )
                     break
+
+
+def _extremes(lengths: Sequence[int]) -> list[int]:
+    return sorted({min(lengths), max(lengths)}) if lengths else []
+
+
+def _audited(sampler: Sampler, task: Task, length: int) -> Iterator[tuple[Fit, Sample]]:
+    """The samples of a task that are counted in full at a length: its first two, if they fit."""
+    variant = task.at_length(length)
+    for index in range(2):
+        plan = sampler.plan(variant, index)
+        fit = sampler.fit(variant, plan, length)
+        if fit is not None:
+            yield fit, sampler.sample(variant, plan, fit, length)

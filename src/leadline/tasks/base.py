@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from leadline.haystacks.coded_words import CodedWordPool, Vocabulary
+from leadline.haystacks.coded_words import CodedWordPool
 from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import Pool
 from leadline.haystacks.prose import Prose
+from leadline.haystacks.vocabulary import Vocabulary
 from leadline.items import Draft, Fit, ItemKey, Plan, canonical_json
 from leadline.seeds import Draws, rng_for
 from leadline.tokenizers.counting import Counter

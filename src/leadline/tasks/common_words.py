@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Literal, TypedDict
+from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, ValidationInfo, field_validator
 
 from leadline.errors import DataError
-from leadline.haystacks.coded_words import LABELS, DisplayOrder, Vocabulary, changes_of_the_last
-from leadline.haystacks.pools import Indices
+from leadline.haystacks.pools import DisplayOrder
+from leadline.haystacks.vocabulary import LABELS, Candidates, NumberedList, Vocabulary, WordOrder, owners_of
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
 from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
-from leadline.tasks.costs import RunningCost, running_sum
+from leadline.tasks.costs import RunningCost, grown
 from leadline.tokenizers.counting import Counter
 
 TASK = (
@@ -31,18 +30,9 @@ SHORT_FORM_BELOW = 4096
 """Tokens: a shorter length has the task in its short form (published generator)."""
 
 _SHORT_FREQUENCIES = {"freq_cw": 6, "freq_ucw": 1}
-_BLOCK = 128
-
-_TOKENS_OF_AN_ENTRY = 7
+_LEAST_TOKENS_OF_AN_ENTRY = 4
 _TOKENS_OF_A_WORD = 1.3
-"""Where sizing begins: an entry takes rather fewer tokens and a word rather more (cl100k_base 5.3 and 1.4 at 128K)."""
-
-
-class Example(TypedDict):
-    """Words of the worked example's list, the common ones in the order of its answer."""
-
-    common: list[str]
-    uncommon: list[str]
+"""Where sizing begins: an entry and a word take rather more tokens (cl100k_base 5.3 and 1.4 at 128K)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +125,12 @@ class CommonWords:
 
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """The common words, the words of the worked example, and where the candidates for the others begin."""
-        params = self.params
-        form = EXAMPLE_FORMS[params.example]
+        params, form = self.params, EXAMPLE_FORMS[self.params.example]
         wanted = 0 if params.examples == "none" else params.num_cw + form.uncommon
         common: list[str] = []
         shown: list[str] = []
         first_candidate = 0
-        for place, word in enumerate(_familiar(item, sources.vocabulary())):
+        for place, word in enumerate(_order(item, sources.vocabulary()).familiar_words()):
             if len(common) == params.num_cw and len(shown) == wanted:
                 first_candidate = place
                 break
@@ -157,9 +146,8 @@ class CommonWords:
                 f"{sources.vocabulary().familiar} familiar words are too few for num_cw = {params.num_cw}: "
                 "ask for fewer common words"
             )
-        example: Example | None = None
-        if wanted:
-            example = {"common": shown[: params.num_cw], "uncommon": shown[params.num_cw :]}
+        # Those that are common there come first, in the order of its answer.
+        example = {"common": shown[: params.num_cw], "uncommon": shown[params.num_cw :]} if wanted else None
         return Plan(
             item,
             factors={},
@@ -175,47 +163,39 @@ class CommonWords:
 
     def sizes(self, plan: Plan, sources: Sources) -> tuple[int, int | None]:
         """From one candidate on; the word lists, the limit on distinct words or the numbering end it."""
-        return 1, self._greatest(plan, sources)
+        return 1, self._list(plan, sources).candidates(self.params.vocabulary_size)
 
     def cost(self, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> Cost:
         """Labels and words, each counted where it stands, and the newline behind the word that is last at each size."""
-        params = self.params
-        tokens = counter.counter
+        params, tokens = self.params, counter.counter
         head, tail, prefix = self._texts()
         fixed = counter.fixed(head, tail, prefix, self._turns(plan, sources.vocabulary()))
         if params.examples == "prompt":
             fixed += self._example_tokens(plan, tokens, sources.vocabulary())
-        greatest = self._greatest(plan, sources)
+        numbered = self._list(plan, sources)
         left = upto - fixed
-        entries = min(LABELS, max(1, left // _TOKENS_OF_AN_ENTRY))
-        while True:
-            labels = sources.vocabulary().labels.running(tokens, entries)
-            estimates = labels + _TOKENS_OF_A_WORD * np.arange(len(labels))
-            if estimates[-1] > left or entries == LABELS:
-                break
-            entries = min(LABELS, entries * 3 // 2 + 1)
-        entries = int(np.searchsorted(estimates, left))
-        units = max(1, (entries - params.num_cw * params.freq_cw) // params.freq_ucw + 1)
-        while True:
-            units = min(units, greatest)
-            running = self._running(plan, tokens, sources, units)
-            if running[-1] > left or units == greatest:
-                return RunningCost(fixed, running)
-            units = units * 5 // 4 + 16
+        labels = sources.vocabulary().labels.running(tokens, min(LABELS, max(1, left // _LEAST_TOKENS_OF_AN_ENTRY)))
+        entries = int(np.searchsorted(labels + _TOKENS_OF_A_WORD * np.arange(len(labels)), left))
+        guess = max(1, (entries - params.num_cw * params.freq_cw) // params.freq_ucw + 1)
+        return RunningCost(
+            fixed, grown(lambda units: numbered.running(tokens, units), left, self.sizes(plan, sources)[1], guess)
+        )
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """The worked example, and the list with the common words and `fit.size` candidates."""
         vocabulary = sources.vocabulary()
         head, tail, prefix = self._texts()
-        _, candidates, listed = _candidates(plan, sources).first(fit.size)
-        owners = self._owners(fit.size)
-        shown = owners[_display(plan.item).first(len(owners))]
-        shown = shown[np.concatenate([np.ones(self.params.num_cw, dtype=np.bool_), listed])[shown]]
-        words = np.array([*_common(plan), *candidates], dtype=object)[shown].tolist()
-        pieces = [Piece(head), Piece(_numbered(words, vocabulary), "haystack"), Piece("\n"), Piece(tail, "question")]
+        listed = vocabulary.labels.numbered(self._list(plan, sources).words(fit.size))
+        pieces = [Piece(head), Piece(listed, "haystack"), Piece("\n"), Piece(tail, "question")]
         if self.params.examples == "prompt":
             pieces[:0] = [Piece("".join(self._example(plan, vocabulary)), "example"), Piece("\n")]
         return Draft(tuple(pieces), prefix, turns=self._turns(plan, vocabulary))
+
+    def _list(self, plan: Plan, sources: Sources) -> NumberedList:
+        common = tuple(forms[0] for forms in plan.answers)
+        first_candidate: int = plan.facts["first_candidate"]
+        often, seldom = self.params.freq_cw, self.params.freq_ucw
+        return _kept_list(plan.item, sources.vocabulary(), common, often, first_candidate, seldom)
 
     def _turns(self, plan: Plan, vocabulary: Vocabulary) -> tuple[tuple[str, str], ...]:
         return (self._example(plan, vocabulary),) if self.params.examples == "turns" else ()
@@ -225,62 +205,18 @@ class CommonWords:
         head, question, answer = TASK
         return head, question.format(count=self.targets), answer.format(count=self.targets)
 
-    def _greatest(self, plan: Plan, sources: Sources) -> int:
-        params = self.params
-        candidates = _candidates(plan, sources)
-        greatest = min(candidates.size, (LABELS - params.num_cw * params.freq_cw) // params.freq_ucw)
-        if params.vocabulary_size is None:
-            return greatest
-        wanted = params.vocabulary_size - params.num_cw
-        asked = min(wanted, greatest)
-        while True:
-            listed = np.flatnonzero(candidates.first(asked)[2])
-            if len(listed) >= wanted:
-                return int(listed[wanted - 1]) + 1
-            if asked == greatest:
-                return greatest
-            asked = min(greatest, asked + wanted)
-
-    def _owners(self, candidates: int) -> Indices:
-        """The word of each occurrence, the common words' before the candidates'."""
-        return _owners(self.params.num_cw, self.params.freq_cw, candidates, self.params.freq_ucw)
-
-    def _running(self, plan: Plan, tokens: Counter, sources: Sources, units: int) -> npt.NDArray[np.int64]:
-        """Tokens of the list with the first 0, 1, ... `units` candidates, its newline included, shape (units + 1,)."""
-        params = self.params
-        vocabulary = sources.vocabulary()
-        indices, candidates, listed = _candidates(plan, sources).first(units)
-        common = _common(plan)
-        occurrences = params.num_cw * params.freq_cw + params.freq_ucw * np.arange(units + 1)
-        entries = params.num_cw * params.freq_cw + params.freq_ucw * running_sum(listed.astype(np.int64))
-        each = params.freq_ucw * np.where(listed, vocabulary.counts(tokens, indices), 0)
-        running = running_sum(each) + vocabulary.labels.running(tokens, int(entries[-1]))[entries]
-        running += params.freq_cw * int(tokens.chunk_counts([" " + word for word in common]).sum())
-        # The newline behind the word that stands last.
-        owners = self._owners(units)
-        order = _display(plan.item).first(len(owners))
-        shown = np.concatenate([np.ones(params.num_cw, dtype=np.bool_), listed])[owners]
-        lasts = changes_of_the_last(order[shown[order]])
-        last_owners = owners[lasts].tolist()
-        last_words = [
-            " " + (common[owner] if owner < len(common) else candidates[owner - len(common)]) for owner in last_owners
-        ]
-        newlines = tokens.chunk_counts([word + "\n" for word in last_words]) - tokens.chunk_counts(last_words)
-        return running + newlines[np.searchsorted(lasts, occurrences) - 1]
-
     def _example_words(self, plan: Plan) -> list[str]:
         """The list of the worked example, in order."""
         example, form = plan.facts["example"], EXAMPLE_FORMS[self.params.example]
         words = [*example["common"], *example["uncommon"]]
-        owners = _owners(self.params.num_cw, form.freq_cw, form.uncommon, form.freq_ucw)
+        owners = owners_of(self.params.num_cw, form.freq_cw, form.uncommon, form.freq_ucw)
         order = item_draws(plan.item, "example list").order(len(owners))
         return [words[owner] for owner in owners[order].tolist()]
 
     def _example(self, plan: Plan, vocabulary: Vocabulary) -> tuple[str, str]:
         """The worked example: a question with a list of its own, and its answer."""
-        head, _, _ = self._texts()
         question, answer = self._example_end(plan, vocabulary)
-        return f"{head}{_numbered(self._example_words(plan), vocabulary)}\n{question}", answer
+        return f"{TASK[0]}{vocabulary.labels.numbered(self._example_words(plan))}\n{question}", answer
 
     def _example_end(self, plan: Plan, vocabulary: Vocabulary) -> tuple[str, str]:
         """What stands behind the list of the worked example: the question proper, and the answer.
@@ -288,7 +224,7 @@ class CommonWords:
         The words follow the colon without a space, as the published generator has it.
         """
         _, tail, prefix = self._texts()
-        return tail, prefix + _numbered(plan.facts["example"]["common"], vocabulary)
+        return tail, prefix + vocabulary.labels.numbered(plan.facts["example"]["common"])
 
     def _example_tokens(self, plan: Plan, tokens: Counter, vocabulary: Vocabulary) -> int:
         """Tokens that the worked example and the newline behind it add."""
@@ -299,105 +235,15 @@ class CommonWords:
         return int(labels) + int(tokens.chunk_counts([*words, last]).sum()) + answer
 
 
-class Candidates:
-    """The words that may follow the common ones in the list of an item, in its order; what was asked for is kept."""
-
-    def __init__(self, item: ItemKey, answers: Sequence[str], start: int, vocabulary: Vocabulary) -> None:
-        self._item = item
-        self._answers = answers
-        self._start = start
-        self._vocabulary = vocabulary
-        self._kept: tuple[Indices, list[str], npt.NDArray[np.bool_]] | None = None
-
-    @property
-    def size(self) -> int:
-        """Number of candidates."""
-        return self._vocabulary.size - self._start
-
-    def first(self, count: int) -> tuple[Indices, list[str], npt.NDArray[np.bool_]]:
-        """The first `count`: their indices in the vocabulary, the words, and whether each may stand in the list.
-
-        A word that holds an answer or is part of one may not.
-        """
-        kept = self._kept
-        if kept is None or count > len(kept[1]):
-            self._kept = kept = self._make(count)
-        indices, words, listed = kept
-        return indices[:count], words[:count], listed[:count]
-
-    def _make(self, count: int) -> tuple[Indices, list[str], npt.NDArray[np.bool_]]:
-        indices = _order(self._item, self._vocabulary, self._start, count)
-        words = self._vocabulary.take(indices)
-        parts = {
-            answer[start:end]
-            for answer in self._answers
-            for start in range(len(answer))
-            for end in range(start + 2, len(answer) + 1)
-        }
-        listed = ~np.fromiter(map(parts.__contains__, words), dtype=np.bool_, count=count)
-        # All words are searched as one text, in which a newline stands between them.
-        text = "\n".join(words)
-        ends = np.cumsum(self._vocabulary.lengths[indices] + 1)
-        for answer in self._answers:
-            at = text.find(answer)
-            while at >= 0:
-                holder = int(np.searchsorted(ends, at, side="right"))
-                listed[holder] = False
-                at = text.find(answer, int(ends[holder]))
-        return indices, words, listed
-
-
 # An item is planned, sized and drafted in a row, often at several lengths: what these make is used again by then.
-_KEPT_ITEMS = 8
+@lru_cache(maxsize=8)
+def _order(item: ItemKey, vocabulary: Vocabulary) -> WordOrder:
+    return WordOrder(vocabulary, item_draws(item, "familiar words"), item_draws(item, "rare words"))
 
 
-def _candidates(plan: Plan, sources: Sources) -> Candidates:
-    return _kept_candidates(plan.item, tuple(_common(plan)), plan.facts["first_candidate"], sources.vocabulary())
-
-
-_kept_candidates = lru_cache(maxsize=_KEPT_ITEMS)(Candidates)
-
-
-@lru_cache(maxsize=_KEPT_ITEMS)
-def _display(item: ItemKey) -> DisplayOrder:
-    return DisplayOrder(lambda: item_draws(item, "list"))
-
-
-@lru_cache(maxsize=_KEPT_ITEMS)
-def _familiar_order(item: ItemKey, familiar: int) -> Indices:
-    return item_draws(item, "familiar words").order(familiar)
-
-
-def _common(plan: Plan) -> list[str]:
-    return [forms[0] for forms in plan.answers]
-
-
-def _order(item: ItemKey, vocabulary: Vocabulary, first: int, count: int) -> Indices:
-    """Places first, first + 1, ... of the item's order of all words: the familiar, then those of the larger list."""
-    taken = _familiar_order(item, vocabulary.familiar)[first : first + count]
-    if len(taken) == count:
-        return taken
-    rare = item_draws(item, "rare words").permutation(vocabulary.size - vocabulary.familiar)
-    more = rare.take(max(0, first - vocabulary.familiar), count - len(taken))
-    return np.concatenate([taken, more + vocabulary.familiar])
-
-
-def _familiar(item: ItemKey, vocabulary: Vocabulary) -> Iterator[str]:
-    """The familiar words in the item's order, looked up as they are needed."""
-    order = _familiar_order(item, vocabulary.familiar)
-    for first in range(0, vocabulary.familiar, _BLOCK):
-        yield from vocabulary.take(order[first : first + _BLOCK])
-
-
-def _owners(num_cw: int, freq_cw: int, others: int, freq_ucw: int) -> Indices:
-    """The word of each occurrence, the common words' before the others'; shape (occurrences,)."""
-    common = np.repeat(np.arange(num_cw), freq_cw)
-    return np.concatenate([common, np.repeat(np.arange(num_cw, num_cw + others), freq_ucw)])
-
-
-def _numbered(words: Sequence[str], vocabulary: Vocabulary) -> str:
-    """``1. word 2. word ...``."""
-    parts = [""] * (2 * len(words))
-    parts[0::2] = vocabulary.labels.first(len(words))
-    parts[1::2] = words
-    return " ".join(parts)
+@lru_cache(maxsize=8)
+def _kept_list(
+    item: ItemKey, vocabulary: Vocabulary, common: tuple[str, ...], often: int, first_candidate: int, seldom: int
+) -> NumberedList:
+    candidates = Candidates(vocabulary, _order(item, vocabulary), first_candidate, common)
+    return NumberedList(common, often, candidates, seldom, DisplayOrder(lambda: item_draws(item, "list")))

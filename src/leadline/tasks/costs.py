@@ -84,15 +84,18 @@ def edges(counter: Counter, first: str, last: str, newline: str) -> int:
     return int(bare) - int(spaced) + int(ended) - int(open_end)
 
 
-def grown(running: Callable[[int], npt.NDArray[np.int64]], upto: int, limit: int | None) -> npt.NDArray[np.int64]:
+def grown(
+    running: Callable[[int], npt.NDArray[np.int64]], upto: int, limit: int | None, first: int = FIRST_BLOCK
+) -> npt.NDArray[np.int64]:
     """A running sum that is asked for more units until it passes `upto` tokens or there are no more units.
 
     Args:
         running: gives the running sum over the first n units, shape (n + 1,).
         upto: tokens to pass.
         limit: the greatest number of units, or None.
+        first: how many units to ask for first.
     """
-    units = FIRST_BLOCK
+    units = first
     while True:
         units = units if limit is None else min(units, limit)
         sums = running(units)

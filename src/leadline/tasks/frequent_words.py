@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, ValidationInfo, field_validator
 
-from leadline.haystacks.coded_words import CodedWordPool, DisplayOrder, changes_of_the_last
-from leadline.haystacks.pools import Indices
+from leadline.haystacks.coded_words import CodedWordPool, Events, RankedWords, events_until
+from leadline.haystacks.pools import DisplayOrder, changes_of_the_last
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
 from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
 from leadline.tasks.costs import RunningCost
@@ -27,37 +27,16 @@ TASK = (
 NOISE = "..."
 """The word of rank 1, which is not asked for."""
 
-_NUMBERS = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-
+_NUMBERS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty"
+)
 
 _TOKENS_PER_TIME = 4.0
 """Where sizing begins: tokens by which a text grows while rank 1 occurs once, at alpha = 2."""
 
 _MARGIN = 16.0
 """Time beyond the estimate, for short texts that do not grow evenly."""
-
-_FIRST_WORDS = 64
 
 
 class FrequentWordsParams(TaskParams):
@@ -75,21 +54,6 @@ class FrequentWordsParams(TaskParams):
         if value is not None and value <= info.data.get("top_k", 0):
             raise ValueError(f"the text needs the noise and all answers (top_k = {info.data['top_k']})")
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """The occurrences of a text in the order in which a growing text takes them up.
-
-    Attributes:
-        ranks: rank of each occurrence, shape (events,).
-        times: when it comes, in units of zeta(alpha) words, shape (events,).
-        ends: events of the text of size 0, 1, 2, ...; shape (sizes + 1,).
-    """
-
-    ranks: npt.NDArray[np.int32]
-    times: npt.NDArray[np.float64]
-    ends: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +97,7 @@ class FrequentWords:
         length = self.params.word_length
         head, tail, prefix = self._texts()
         pool = sources.coded_words(length)
-        answers = _words(item, pool).first(self.targets)[1]
+        answers = _ranked(item, pool).words(self.targets + 1)
         prompt = {word.strip("'.:?,") for word in f"{head}{tail}{prefix}".split()}
         return Plan(
             item,
@@ -173,13 +137,13 @@ class FrequentWords:
         events = self._events_of_size(fit.size, pool)
         ranks = events.ranks[: int(events.ends[fit.size])]
         shown = ranks[_display(plan.item).first(len(ranks))]
-        words = ["", NOISE, *_words(plan.item, pool).first(int(ranks.max()) - 1)[1]]
+        words = ["", NOISE, *_ranked(plan.item, pool).words(int(ranks.max()))]
         text = " ".join(np.array(words, dtype=object)[shown].tolist())
         return Draft((Piece(head), Piece(text, "haystack"), Piece("\n"), Piece(tail, "question")), prefix)
 
     def _texts(self) -> tuple[str, str, str]:
         """Head, tail and answer prefix."""
-        count = _NUMBERS[self.targets - 1]
+        count = _NUMBERS.split()[self.targets - 1]
         head, tail, prefix = (text.format(count=count) for text in TASK)
         return head, tail, prefix
 
@@ -209,7 +173,7 @@ class FrequentWords:
         counts = np.zeros(highest + 1, dtype=np.int64)
         counts[1] = tokens.chunk_counts([" " + NOISE])[0]
         if highest > 1:
-            counts[2:] = pool.counts(tokens, _words(plan.item, pool).first(highest - 1)[0])
+            counts[2:] = pool.counts(tokens, _ranked(plan.item, pool).indices(highest))
         return counts
 
     def _tokens_until(self, plan: Plan, tokens: Counter, pool: CodedWordPool, horizon: float) -> int:
@@ -240,54 +204,19 @@ class FrequentWords:
     ) -> npt.NDArray[np.int64]:
         """Tokens of the newline behind the last word of the text at each of these ends, shape (len(ends),)."""
         lasts = changes_of_the_last(_display(plan.item).first(len(ranks)))
-        words = ["", NOISE, *_words(plan.item, pool).first(int(ranks.max()) - 1)[1]]
+        words = ["", NOISE, *_ranked(plan.item, pool).words(int(ranks.max()))]
         last_words = [" " + words[rank] for rank in ranks[lasts].tolist()]
         newlines = tokens.chunk_counts([word + "\n" for word in last_words]) - tokens.chunk_counts(last_words)
         return newlines[np.searchsorted(lasts, ends) - 1].astype(np.int64)
 
 
-@lru_cache(maxsize=64)
-def events_until(alpha: float, top_k: int, highest_rank: int, doublings: int) -> Events:
-    """The events up to time 2^doublings. They are the same for every item, so they are kept.
-
-    Times are rounded to a millionth, so that what comes at the same time in theory does so in floating point.
-    """
-    horizon = 2.0**doublings
-    highest = min(highest_rank, int(horizon ** (1 / alpha)) + 1)
-    steps = np.arange(1, highest + 1, dtype=np.float64) ** alpha
-    often = np.floor((horizon + 5e-7) / steps).astype(np.int64)
-    by_rank = np.repeat(np.arange(1, highest + 1, dtype=np.int32), often)
-    number = np.arange(1, len(by_rank) + 1) - np.repeat(np.cumsum(often) - often, often)
-    unordered = np.round(number * steps[by_rank - 1], 6)
-    order = np.argsort(unordered, kind="stable")
-    ranks, times = by_rank[order], unordered[order]
-    closed = np.append(times[1:] != times[:-1], np.True_)
-    lead = np.cumsum((ranks == top_k + 1).astype(np.int64) - (ranks == top_k + 2))
-    ends = np.append(0, np.flatnonzero(closed & (lead > 0)) + 1)
-    return Events(ranks, times, ends)
-
-
-class RankedWords:
-    """The coded words of an item by rank, from rank 2 on; what was asked for is kept."""
-
-    def __init__(self, item: ItemKey, pool: CodedWordPool) -> None:
-        self._pool = pool
-        self._permutation = item_draws(item, "coded words").permutation(pool.size)
-        self._indices = np.zeros(0, dtype=np.int64)
-        self._words: list[str] = []
-
-    def first(self, count: int) -> tuple[Indices, list[str]]:
-        """The words of ranks 2 to count + 1: their places in the pool, and themselves."""
-        if count > len(self._words):
-            more = self._permutation.take(0, min(self._pool.size, max(_FIRST_WORDS, count * 5 // 4)))
-            self._indices, self._words = more, self._pool.take(more)
-        return self._indices[:count], self._words[:count]
-
-
 # An item is planned, sized and drafted in a row, often at several lengths: what these make is used again by then.
 _KEPT_ITEMS = 8
 
-_words = lru_cache(maxsize=_KEPT_ITEMS)(RankedWords)
+
+@lru_cache(maxsize=_KEPT_ITEMS)
+def _ranked(item: ItemKey, pool: CodedWordPool) -> RankedWords:
+    return RankedWords(item_draws(item, "coded words"), pool)
 
 
 @lru_cache(maxsize=_KEPT_ITEMS)

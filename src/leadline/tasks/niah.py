@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal, TypedDict
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from leadline.haystacks.noise import NOISE
-from leadline.haystacks.pools import Pool
+from leadline.haystacks.pools import Indices, Selection
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan, Prefix
 from leadline.seeds import rng_for
 from leadline.tasks.base import Cost, Kind, PromptCounter, Sources, TaskParams, item_draws, joined_names
@@ -89,19 +90,16 @@ class Niah:
         """Keys, values and places; the first `num_queries` keys are asked for."""
         params = self.params
         num_keys = max(params.num_keys, params.num_queries)
-        keys = self._elements(item, sources, "key", 0, num_keys)
-        values = self._elements(item, sources, "value", 0, num_keys * params.num_values)
-        places = self._places(item, num_keys * params.num_values)
+        num_needles = num_keys * params.num_values
+        keys = sources.pool(params.type_key).take(self._indices(item, sources, "key", 0, num_keys))
+        values = sources.pool(params.type_value).take(self._indices(item, sources, "value", 0, num_needles))
+        places = self._places(item, num_needles)
         needles: list[Needle] = [
             {"key": keys[number // params.num_values], "value": value, "place": place}
             for number, (value, place) in enumerate(zip(values, places, strict=True))
         ]
-        asked = needles[: self.targets]
-        start = self._start(item, sources)
-        prefix = None
-        if params.type_haystack != "needle":
-            wording = f"{params.type_haystack}:{start}:{PLURAL[params.type_value]}:{self.targets == 1}"
-            prefix = Prefix(f"niah:{wording}", min(places))
+        asked, start = needles[: self.targets], self._start(item, sources)
+        wording = f"{params.type_haystack}:{start}:{PLURAL[params.type_value]}:{self.targets == 1}"
         return Plan(
             item,
             factors={"depth": round(100 * asked[0]["place"], 2), "haystack": params.type_haystack},
@@ -114,17 +112,16 @@ class Niah:
                 "start": start,
                 "item_pattern": PATTERNS[params.type_value],
             },
-            prefix=prefix,
+            prefix=None if params.type_haystack == "needle" else Prefix(f"niah:{wording}", min(places)),
         )
 
     def sizes(self, plan: Plan, sources: Sources) -> tuple[int, int | None]:
         """From one unit on; a haystack of needles ends where the pools of keys and values do."""
         if self.params.type_haystack != "needle":
             return 1, None
-        planted = len(plan.facts["needles"])
-        if self.params.type_key == self.params.type_value:
-            return 1, sources.pool(self.params.type_key).size // 2 - planted
-        return 1, min(sources.pool(kind).size for kind in (self.params.type_key, self.params.type_value)) - planted
+        kinds: set[Kind] = {self.params.type_key, self.params.type_value}
+        lines = min(sources.pool(kind).size for kind in kinds) // (1 if len(kinds) == 2 else 2)
+        return 1, lines - len(plan.facts["needles"])
 
     def cost(self, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> Cost:
         """Sentences of the essays, equal lines of noise, or needles, each counted where it stands."""
@@ -148,9 +145,9 @@ class Niah:
         def running_lines(units: int) -> npt.NDArray[np.int64]:
             keys, values = self._distractors(plan, sources, units)
             lines = key_pool.counts(tokens, keys, " {}") + value_pool.counts(tokens, values, " {}.\n")
-            return running_sum(lines.astype(np.int64) + bare)
+            return running_sum(lines + bare)
 
-        return RunningCost(fixed, grown(running_lines, upto, self.sizes(plan, sources)[1]))
+        return RunningCost(fixed, grown(running_lines, upto - fixed, self.sizes(plan, sources)[1]))
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """Needles at their places among `fit.size` units of haystack."""
@@ -159,6 +156,7 @@ class Niah:
         essay = self.params.type_haystack == "essay"
         joint = " " if essay else "\n"
         units = self._units(plan, sources, size)
+        unit_kind = "distractor" if self.params.type_haystack == "needle" else "haystack"
         asked = set(plan.facts["query"])
         planted = sorted(
             (int(needle["place"] * (size if essay else size + 1)), needle["place"], number)
@@ -168,37 +166,28 @@ class Niah:
         done = 0
         for slot, _, number in planted:
             if slot > done:
-                pieces += [Piece(units(done, slot), self._unit_kind), Piece(joint)]
+                pieces += [Piece(units(done, slot), unit_kind), Piece(joint)]
                 done = slot
             needle = plan.facts["needles"][number]
             kind = "needle" if needle["key"] in asked else "distractor"
             pieces += [Piece(self._needle(needle["key"], needle["value"]), kind), Piece(joint)]
         if done < size:
-            pieces += [Piece(units(done, size), self._unit_kind), Piece(joint)]
+            pieces += [Piece(units(done, size), unit_kind), Piece(joint)]
         pieces[-1:] = [Piece("\n"), Piece(tail, "question")]
         return Draft(tuple(pieces), prefix)
 
-    @property
-    def _unit_kind(self) -> Literal["haystack", "distractor"]:
-        return "distractor" if self.params.type_haystack == "needle" else "haystack"
-
     def _texts(self, plan: Plan) -> tuple[str, str, str]:
-        """Head, tail and answer prefix. The singular form is a template of its own (paper table 7)."""
+        """Head, tail and answer prefix, in the singular where one answer is asked for (paper table 7)."""
         query = joined_names(plan.facts["query"])
-        kind = self.params.type_value
         if self.targets == 1:
-            return (
-                f"A special magic {kind} is hidden within the following text. Make sure to memorize it. "
-                f"I will quiz you about the {kind} afterwards.\n",
-                f"What is the special magic {kind} for {query} mentioned in the provided text?",
-                f" The special magic {kind} for {query} mentioned in the provided text is",
-            )
-        kinds = PLURAL[kind]
+            kinds, opening, verb, question = self.params.type_value, "A", "is", "is"
+        else:
+            kinds, opening, verb, question = PLURAL[self.params.type_value], "Some", "are", "are all"
         return (
-            f"Some special magic {kinds} are hidden within the following text. Make sure to memorize it. "
+            f"{opening} special magic {kinds} {verb} hidden within the following text. Make sure to memorize it. "
             f"I will quiz you about the {kinds} afterwards.\n",
-            f"What are all the special magic {kinds} for {query} mentioned in the provided text?",
-            f" The special magic {kinds} for {query} mentioned in the provided text are",
+            f"What {question} the special magic {kinds} for {query} mentioned in the provided text?",
+            f" The special magic {kinds} for {query} mentioned in the provided text {verb}",
         )
 
     def _needle(self, key: str, value: str) -> str:
@@ -219,32 +208,22 @@ class Niah:
         which = item_draws(item, "haystack start").below(STARTS)
         return rng_for(item.seed, "haystack start", which).below(len(sources.prose("essays")))
 
-    def _elements(self, item: ItemKey, sources: Sources, role: Role, first: int, count: int) -> list[str]:
-        kind = self.params.type_key if role == "key" else self.params.type_value
-        pool = sources.pool(kind)
-        return pool.take(self._indices(item, role, pool, first, count))
-
-    def _indices(self, item: ItemKey, role: Role, pool: Pool, first: int, count: int) -> npt.NDArray[np.int64]:
+    def _indices(self, item: ItemKey, sources: Sources, role: Role, first: int, count: int) -> Indices:
         """Places in the pool of keys or values first, first + 1, ... of an item; no two of an item are the same.
 
         Where keys and values come from one pool, keys take the even elements of its permutation and values the odd.
         """
         kind = self.params.type_key if role == "key" else self.params.type_value
-        permutation = item_draws(item, "elements", kind).permutation(pool.size)
+        selection = _selection(item, kind, sources.pool(kind).size)
         if self.params.type_key != self.params.type_value:
-            return permutation.take(first, count)
-        both = permutation.take(2 * first, 2 * count)
-        return both[0::2] if role == "key" else both[1::2]
+            return selection.take(first, count)
+        return selection.take(2 * first, 2 * count)[0 if role == "key" else 1 :: 2]
 
-    def _distractors(
-        self, plan: Plan, sources: Sources, count: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        needles = len(plan.facts["needles"])
-        keys, values = sources.pool(self.params.type_key), sources.pool(self.params.type_value)
-        return (
-            self._indices(plan.item, "key", keys, needles, count),
-            self._indices(plan.item, "value", values, needles, count),
-        )
+    def _distractors(self, plan: Plan, sources: Sources, count: int) -> tuple[Indices, Indices]:
+        """Keys and values of the first `count` lines of a haystack of needles."""
+        first = len(plan.facts["needles"])
+        keys = self._indices(plan.item, sources, "key", first, count)
+        return keys, self._indices(plan.item, sources, "value", first, count)
 
     def _units(self, plan: Plan, sources: Sources, size: int) -> Callable[[int, int], str]:
         """A function from a range of units to their text."""
@@ -256,7 +235,16 @@ class Niah:
             return lambda start, end: "\n".join([NOISE] * (end - start))
         keys, values = self._distractors(plan, sources, size)
         opening = self._needle("", "").removesuffix(" is: .")
-        lines = [opening, "", " is: ", "", ".\n"] * size
-        lines[1::5] = sources.pool(self.params.type_key).take(keys)
-        lines[3::5] = sources.pool(self.params.type_value).take(values)
-        return lambda start, end: "".join(lines[5 * start : 5 * end - 1]) + "."
+        columns = sources.pool(self.params.type_key).columns(keys, opening, " is: ")
+        columns += sources.pool(self.params.type_value).columns(values, "", ".\n")
+        width = len(columns)
+        parts = [""] * (width * size)
+        for place, column in enumerate(columns):
+            parts[place::width] = column
+        return lambda start, end: "".join(parts[width * start : width * end])[:-1]
+
+
+# An item is planned, sized and drafted in a row, often at several lengths: what it has taken is used again by then.
+@lru_cache(maxsize=8)
+def _selection(item: ItemKey, kind: Kind, size: int) -> Selection:
+    return Selection(item_draws(item, "elements", kind), size)

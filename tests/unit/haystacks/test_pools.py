@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from leadline.data.sources import Sources
-from leadline.haystacks.pools import NumberPool, Pool, UuidPool, WordPool
+from leadline.data.sources import PoolKind, Sources
+from leadline.haystacks.pools import DisplayOrder, NumberPool, Pool, Selection, UuidPool, WordPool, changes_of_the_last
 from leadline.haystacks.words import plain_words
+from leadline.seeds import rng_for
 from leadline.tokenizers.counting import Counter
 
 
@@ -118,3 +119,35 @@ def test_a_shape_of_several_chunks_is_refused() -> None:
 def test_plain_words_are_lower_case_letters_once_each_in_order() -> None:
     lines = ["zebra", "ATM", "ice cream", "t-shirt", "apple ", "zebra", "café", "x2", ""]
     assert plain_words(lines) == ("zebra", "apple")
+
+
+@pytest.mark.parametrize("kind", ["word", "number", "uuid"])
+def test_columns_joined_row_by_row_are_the_elements_in_their_places(kind: PoolKind) -> None:
+    pool = Sources().pool(kind)
+    indices = np.array([7, 0, pool.size - 1, 7])
+    rows = zip(*pool.columns(indices, "for ", ".\n"), strict=True)
+    assert ["".join(row) for row in rows] == [f"for {element}.\n" for element in pool.take(indices)]
+
+
+def test_a_selection_is_the_permutation_of_its_draw_however_it_is_asked() -> None:
+    whole = rng_for(3, "selection").permutation(5000).take(0, 900)
+    selection = Selection(rng_for(3, "selection"), 5000)
+    for first, count in ((4, 3), (0, 200), (100, 800), (0, 1)):
+        assert selection.take(first, count).tolist() == whole[first : first + count].tolist()
+    with pytest.raises(IndexError, match="pool of 5000"):
+        selection.take(4000, 1001)
+
+
+def test_a_longer_display_holds_the_shorter_one() -> None:
+    display = DisplayOrder(lambda: rng_for(5, "display"))
+    short, long = display.first(40).tolist(), display.first(300).tolist()
+    assert sorted(long) == list(range(300))
+    assert [place for place in long if place < 40] == short == display.first(40).tolist()
+
+
+def test_the_last_one_shown_at_every_size_is_told() -> None:
+    order = DisplayOrder(lambda: rng_for(6, "display")).first(200)
+    lasts = changes_of_the_last(order)
+    for size in range(1, 201):
+        shown = [place for place in order.tolist() if place < size]
+        assert lasts[np.searchsorted(lasts, size) - 1] == shown[-1]

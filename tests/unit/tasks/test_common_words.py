@@ -13,7 +13,8 @@ from scipy.stats import chisquare
 from leadline.data.gguf_cache import gguf_tokenizer
 from leadline.data.loading import load_local_model_path, load_tokenizer
 from leadline.data.sources import Sources
-from leadline.haystacks.coded_words import CodedWordPool, Vocabulary
+from leadline.haystacks.coded_words import CodedWordPool
+from leadline.haystacks.vocabulary import Vocabulary
 from leadline.items import Draft, Fit, Plan, canonical_json
 from leadline.prompt import FrameCounter, named_frame
 from leadline.sizing.request import fit_request
@@ -31,10 +32,10 @@ class WordSources(Sources):
     def __init__(self) -> None:
         super().__init__(offline=True)
         lists = self.words()
-        self._vocabulary = Vocabulary([*lists.nouns, *lists.adjectives, *lists.verbs], RARE)
+        self._made_up = Vocabulary([*lists.nouns, *lists.adjectives, *lists.verbs], RARE)
 
     def vocabulary(self) -> Vocabulary:
-        return self._vocabulary
+        return self._made_up
 
     def coded_words(self, length: int) -> CodedWordPool:
         return CodedWordPool(length)
@@ -200,7 +201,7 @@ def test_words_of_the_larger_list_come_after_all_familiar_ones(counter: FrameCou
     class FewWords(WordSources):
         def __init__(self) -> None:
             super().__init__()
-            self._vocabulary = Vocabulary(FAMILIAR, RARE)
+            self._made_up = Vocabulary(FAMILIAR, RARE)
 
     few = FewWords()
     task = made()

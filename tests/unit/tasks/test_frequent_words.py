@@ -13,7 +13,8 @@ from scipy.stats import chisquare
 from leadline.data.gguf_cache import gguf_tokenizer
 from leadline.data.loading import load_local_model_path, load_tokenizer
 from leadline.data.sources import Sources
-from leadline.haystacks.coded_words import CodedWordPool, Vocabulary
+from leadline.haystacks.coded_words import CodedWordPool
+from leadline.haystacks.vocabulary import Vocabulary
 from leadline.items import Draft, Fit, Plan, canonical_json
 from leadline.prompt import FrameCounter, named_frame
 from leadline.sizing.request import fit_request, smallest_length

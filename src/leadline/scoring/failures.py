@@ -1,0 +1,256 @@
+"""Why a valid answer is wrong: the failure kinds of RULER's section 5, by rules for each family of tasks.
+
+One principle: a kind says what stands where a missing answer should be. One order, and the first rule that holds
+decides (``docs/failures.md`` has it with examples):
+
+ 1. nothing is left of the answer          `empty`; `cut_by_budget` where the budget ran out
+ 2. a stretch of the worked example        `copied_example`
+ 3. a stretch of the context               `copied_context`, unless the answer begins with an item and runs on
+ 4. the beginning of a wanted UUID         `cut_uuid`; `cut_by_budget` where the budget ran out there
+ 5. wrong items, or right ones again       the kind that most of them are; ties go by the order of `KINDS`
+ 6. right items, but not all               `cut_by_budget` where the budget ran out behind the last, else `partial`
+ 7. no item at all                         `partial`, `cut_by_budget`, `common_words`, `copied_context`, else
+                                           `not_in_context`
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+from leadline.items import Sample
+from leadline.records import Outcome
+from leadline.scoring.failure_evidence import (
+    FUNCTION_WORDS,
+    Item,
+    Stretch,
+    context_of,
+    copied,
+    example_items,
+    example_of,
+    folded,
+    folded_lines,
+    folded_white_space,
+    listed_words,
+    shaped_items,
+    spaced_words,
+    without_thousands_commas,
+)
+from leadline.scoring.failures_of_questions import kind_of_question
+from leadline.scoring.matching import clean, recall
+
+FailureKind = Literal[
+    "empty",
+    "copied_example",
+    "copied_context",
+    "cut_uuid",
+    "other_chain",
+    "neighbour",
+    "distractor_value",
+    "common_words",
+    "duplicated",
+    "not_in_context",
+    "cut_by_budget",
+    "partial",
+]
+KINDS: tuple[FailureKind, ...] = get_args(FailureKind)
+"""In the order in which ties are decided."""
+
+JUDGED: frozenset[Outcome] = frozenset({"answered", "truncated_output"})
+"""Outcomes of which a kind is judged: a refusal, a loop or an echo is an outcome of its own."""
+
+NEIGHBOUR_LINES = 5
+"""Lines between the target and a value that still counts as its neighbour."""
+
+NEIGHBOUR_SHARE = 20
+"""... and at most one in so many of all lines on each side, so that at most about a tenth of blind guesses count."""
+
+UUID_DIGITS = 8
+"""The first digits by which a UUID that was cut is known again: its first group."""
+
+RUN_ON_CHARACTERS = 24
+"""An answer that goes on for longer behind its last item has ended before the budget did."""
+
+LED_IN_CHARACTERS, LED_OUT_CHARACTERS = 4, 16
+"""A copied stretch with this much text before and behind its first item copies the text, not the item: ``VAR `` before
+a variable is the shortest; an answer that quotes its one sentence ends with the item."""
+
+_ASSIGNMENT = re.compile(r"VAR \w+ = (?:VAR )?\w+")
+"""A line of variable tracking: names are asked for, so that an answer that begins with one copies the text."""
+
+_UUID_RUN = re.compile(r"(?<![^\W_])[0-9a-f][0-9a-f-]{6,}[0-9a-f](?![^\W_])", re.IGNORECASE)
+
+
+def failure_kind(sample: Sample, response_text: str | None, outcome: Outcome) -> FailureKind | None:
+    """The kind of a wrong answer.
+
+    None where the answer is right (recall 1), where it is right but for commas in a number, and where the outcome is
+    no answer.
+    """
+    if outcome not in JUDGED:
+        return None
+    answer, targets = clean(response_text or ""), sample.plan.answers
+    plain = folded_white_space(answer)
+    if recall(answer, targets) == 1 or recall(without_thousands_commas(plain), targets) == 1:
+        return None
+    cut = outcome == "truncated_output"
+    if not any(character.isalnum() for character in plain):
+        return "cut_by_budget" if cut else "empty"
+    if "question" in sample.plan.facts:
+        return kind_of_question(sample, answer, cut)
+    return _judge(sample, plain, cut, _items(sample, answer, plain))
+
+
+def _judge(sample: Sample, answer: str, cut: bool, items: Sequence[Item]) -> FailureKind:
+    """Rules 2 to 7, for everything but questions on documents."""
+    context = folded_white_space(context_of(sample))
+    if (kind := _copied(sample, answer, context, items)) is not None:
+        return kind
+    missing = [forms for forms in sample.plan.answers if not recall(answer, (forms,))]
+    if _is_cut_uuid(answer, missing):
+        return "cut_by_budget" if cut and _ends_in_digits(answer) else "cut_uuid"
+    wanted = folded(form for forms in sample.plan.answers for form in forms)
+    if cut and items and items[-1].value not in wanted and items[-1].end >= len(answer.rstrip(" .,;")):
+        items = items[:-1]  # the budget ended inside it
+        if not items:
+            return "cut_by_budget"
+    if not items:
+        return _without_items(answer, context, cut, missing)
+    return _of_items(sample, answer, cut, items[: len(sample.plan.answers)], wanted)
+
+
+def _of_items(sample: Sample, answer: str, cut: bool, items: Sequence[Item], wanted: frozenset[str]) -> FailureKind:
+    """Rules 5 and 6: as many items as were asked for, from the first on."""
+    classify = _classifier(sample)
+    seen: set[str] = set()
+    wrong: Counter[FailureKind] = Counter()
+    for item in items:
+        if item.value in wanted:
+            wrong["duplicated"] += item.value in seen
+        elif item.value not in seen:
+            wrong[classify(item.value)] += 1
+        seen.add(item.value)
+    if wrong.total():
+        return max(KINDS, key=lambda kind: wrong[kind])
+    return "cut_by_budget" if cut and len(answer) - items[-1].end <= RUN_ON_CHARACTERS else "partial"
+
+
+def _classifier(sample: Sample) -> Callable[[str], FailureKind]:
+    """What an item is that was not asked for."""
+    facts = sample.plan.facts
+    example, chains = example_items(sample), folded(facts["distractors"]) if "chains" in facts else frozenset[str]()
+    needles = sample.plan.factors.get("haystack") == "needle"
+    # The template's own words are no part of the text that is asked about.
+    text = "\n".join(sample.span_texts("haystack", "needle", "distractor")).casefold()
+
+    def classify(value: str) -> FailureKind:
+        if value in chains:
+            return "other_chain"
+        if value in example:
+            return "copied_example"
+        if re.search(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])", text):
+            return "neighbour" if needles and _is_near(sample, value) else "distractor_value"
+        return "common_words" if value in FUNCTION_WORDS else "not_in_context"
+
+    return classify
+
+
+def _is_near(sample: Sample, value: str) -> bool:
+    """Whether a value's line in a haystack of needles is one of those around a target."""
+    text = context_of(sample)
+    offset = sample.text.index(text)
+    at = text.casefold().find(value)
+    reach = min(NEIGHBOUR_LINES, max(1, text.count("\n") // NEIGHBOUR_SHARE))
+    golds = [span.start - offset for span in sample.spans if span.kind == "needle"]
+    return any(text.count("\n", min(at, gold), max(at, gold)) <= reach for gold in golds)
+
+
+def _copied(sample: Sample, answer: str, context: str, items: Sequence[Item]) -> FailureKind | None:
+    """Rules 2 and 3. Where a stretch stands in both, as noise does, it is of the context."""
+    example = folded_white_space(example_of(sample))
+    if line := _ASSIGNMENT.match(answer):
+        return "copied_context" if line[0] in context else "copied_example" if line[0] in example else None
+    of_context, of_example = copied(answer, context), copied(answer, example)
+    if of_example is not None and (of_context is None or of_example.characters > of_context.characters):
+        return "copied_example"
+    if of_context is not None and (_is_of_words(sample) or _copies_text(of_context, items)):
+        return "copied_context"
+    return None
+
+
+def _copies_text(stretch: Stretch, items: Sequence[Item]) -> bool:
+    """Whether a stretch is the text around the first item, rather than an item with what the answer ran on to."""
+    if not items or items[0].start >= stretch.end:
+        return True
+    led_in, led_out = items[0].start - stretch.start, stretch.end - items[0].end
+    return led_in >= LED_IN_CHARACTERS and led_out >= LED_OUT_CHARACTERS
+
+
+def _is_cut_uuid(answer: str, missing: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the answer has the first digits of a missing UUID, and fewer than all 32."""
+    wholes = [form.replace("-", "").casefold() for forms in missing for form in forms if _UUID_RUN.fullmatch(form)]
+    wholes = [whole for whole in wholes if len(whole) == 32]
+    runs = [run[0].replace("-", "").casefold() for run in _UUID_RUN.finditer(answer)]
+    return any(len(run) < 32 and run[:UUID_DIGITS] == whole[:UUID_DIGITS] for run in runs for whole in wholes)
+
+
+def _ends_in_digits(answer: str) -> bool:
+    tail = re.search(r"[0-9a-f-]+$", answer, re.IGNORECASE)
+    return tail is not None and len(tail[0]) >= UUID_DIGITS
+
+
+def _without_items(answer: str, context: str, cut: bool, missing: Sequence[tuple[str, ...]]) -> FailureKind:
+    """Rule 7: nothing in the answer has the shape of a target."""
+    folded_answer = answer.casefold()
+    numbers = [run for run in re.finditer(r"[\w-]{3,}", folded_answer) if any(map(str.isdigit, run[0]))]
+    forms = [form.casefold() for forms in missing for form in forms]
+    if any(number[0] in form and 2 * len(number[0]) >= len(form) for number in numbers for form in forms):
+        return "partial"
+    if cut:
+        unfinished = numbers[-1:] if numbers and numbers[-1].end() == len(answer) else []
+        shortest = min(map(len, forms))
+        whole = [number for number in numbers if number not in unfinished or len(number[0]) >= shortest]
+        return "not_in_context" if any(2 * len(number[0]) >= shortest for number in whole) else "cut_by_budget"
+    words = re.findall(r"\w+", folded_answer)
+    if all(word in FUNCTION_WORDS for word in words):
+        return "common_words"
+    return "copied_context" if answer.strip(" .,:;") in context else "not_in_context"
+
+
+def _is_of_words(sample: Sample) -> bool:
+    """Whether the whole text is made of items, as in the tasks that count words."""
+    return not sample.plan.facts.keys() & {"needles", "chains"}
+
+
+def _items(sample: Sample, answer: str, plain: str) -> list[Item]:
+    """What an answer names, in order; places are those in `plain`, which is the answer with white space folded."""
+    facts = sample.plan.facts
+    if "needles" in facts:
+        return _values(sample, plain)
+    if "chains" in facts:
+        return _variables(sample, plain)
+    return listed_words(folded_lines(answer)) if "first_candidate" in facts else _coded_words(sample, plain)
+
+
+def _values(sample: Sample, answer: str) -> list[Item]:
+    """Values of the wanted shape; a key that the question names is none, so that giving it back copies the text."""
+    facts = sample.plan.facts
+    return shaped_items(answer, f"(?i:{facts['item_pattern']})", (), folded(facts["given"]))
+
+
+def _variables(sample: Sample, answer: str) -> list[Item]:
+    """Names of variables: of the wanted shape, or planted anywhere, the worked example's included."""
+    facts = sample.plan.facts
+    known = [name for chain in facts["chains"] for name in chain["names"]]
+    return shaped_items(answer, facts["item_pattern"], [*known, *example_items(sample)], frozenset())
+
+
+def _coded_words(sample: Sample, answer: str) -> list[Item]:
+    """Words of a coded text, which may stand side by side; prose around them is no item."""
+    facts = sample.plan.facts
+    given = folded(facts["given"])
+    items = [item for item in spaced_words(answer) if item.value not in given]
+    coded = [item for item in items if re.fullmatch(facts["item_pattern"], item.value)]
+    return coded or items

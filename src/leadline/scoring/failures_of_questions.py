@@ -1,0 +1,72 @@
+"""Why an answer to a question on documents is wrong. Answers have no shape here: words are what is looked up."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from leadline.items import Sample
+from leadline.scoring.failure_evidence import FUNCTION_WORDS, context_of, copied, folded_white_space
+
+QuestionFailure = Literal[
+    "copied_context",
+    "common_words",
+    "partial",
+    "neighbour",
+    "distractor_value",
+    "cut_by_budget",
+    "not_in_context",
+]
+
+QUOTED_CHARACTERS = 80
+"""A longer stretch of a document is copied text; a shorter one may be an answer in the document's words."""
+
+_WORD = re.compile(r"[^\W_]+")
+_OPENING = re.compile(r"(?i)^(?:(?:the )?answer(?: is)?\s*:?\s+)")
+_YES_OR_NO = frozenset({"yes", "no"})
+
+
+def kind_of_question(sample: Sample, answer: str, cut: bool) -> QuestionFailure:
+    """The kind of a wrong answer, judged by its first line: base models go on to questions of their own.
+
+    In this order: a long stretch of the documents is `copied_context`; nothing but function words `common_words`;
+    part of an accepted form, or such a part with more around it, `partial`; words of a golden document
+    `neighbour` (the right place, the wrong words); words of another document `distractor_value`; a first line that
+    the budget ended `cut_by_budget`; anything else `not_in_context`. A wrong yes or no is of no document.
+    """
+    context = context_of(sample)
+    stretch = copied(folded_white_space(answer), folded_white_space(context))
+    if stretch is not None and stretch.characters >= QUOTED_CHARACTERS:
+        return "copied_context"
+    lines = [line for line in answer.splitlines() if line.strip()]
+    line = _OPENING.sub("", lines[0].strip())
+    words = _words(line)
+    known = FUNCTION_WORDS | set(_words(str(sample.plan.facts["question"])))
+    content = [word for word in words if word not in known]
+    if words and all(word in FUNCTION_WORDS for word in words):
+        return "common_words"
+    if any(_is_part(content, _words(form)) for forms in sample.plan.answers for form in forms):
+        return "partial"
+    if words and not set(words) <= _YES_OR_NO:
+        gold = [_words(text) for text in sample.span_texts("gold")]
+        if any(_stands_in(words, document) or (content and set(content) <= set(document)) for document in gold):
+            return "neighbour"
+        if _stands_in(words, _words(context)):
+            return "distractor_value"
+    return "cut_by_budget" if cut and len(lines) == 1 else "not_in_context"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _is_part(content: list[str], form: list[str]) -> bool:
+    """Whether an answer's own words hold at least half of a form's, or are all among them."""
+    wanted = {word for word in form if word not in FUNCTION_WORDS}
+    given = set(content)
+    shared = given & wanted
+    return bool(shared) and (shared == given or 2 * len(shared) >= len(wanted)) and not wanted <= _YES_OR_NO
+
+
+def _stands_in(words: list[str], document: list[str]) -> bool:
+    return f" {' '.join(words)} " in f" {' '.join(document)} "
