@@ -33,7 +33,8 @@ class Vocabulary(Pool):
     def __init__(self, familiar: Iterable[str], larger: Iterable[str]) -> None:
         super().__init__()
         first = dict.fromkeys(familiar)
-        rare = sorted(word for word in set(larger) if len(word) >= _SHORTEST_RARE_WORD and word not in first)
+        # Sorting what is sorted already, as the list's file is, costs next to nothing; a set would lose its order.
+        rare = sorted(word for word in dict.fromkeys(larger) if len(word) >= _SHORTEST_RARE_WORD and word not in first)
         self.words: Words = np.array([*first, *rare], dtype=object)
         self.lengths = np.fromiter(map(len, self.words), dtype=np.int64, count=len(self.words))
         self.familiar = len(first)

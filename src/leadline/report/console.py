@@ -173,7 +173,8 @@ def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
         ]
         remarks.append(f"effective length by category (threshold): {', '.join(verdicts)}")
     if any(cell.absent for cell in summary.cells):
-        remarks.append(f"{dash} does not fit this length; left out of every mean: {', '.join(summary.left_out_tasks)}")
+        left_out = ", ".join(summary.left_out_tasks)
+        remarks.append(f"{dash} not asked, or does not fit this length; left out of every mean: {left_out}")
     if not all(cell.complete for cell in summary.cells):
         remarks.append("* incomplete: trials failed, were not read whole, or are still to be asked")
     return remarks

@@ -127,7 +127,7 @@ def _sentence(text: str) -> str:
 
 def _figure(cell: Cell) -> _Figure:
     if cell.absent:
-        return _Figure("–", title="does not fit this length")
+        return _Figure("–", title="not asked, or does not fit this length")
     if cell.score is None:
         return _Figure("?", mark="*", title="nothing scored yet")
     interval = _range(cell.low, cell.high)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
             token, rank = line.split()
-            ranks[base64.b64decode(token, validate=True)] = int(rank)
+            ranks[binascii.a2b_base64(token, strict_mode=True)] = int(rank)
         except (ValueError, binascii.Error) as error:
             raise DataError(f"{path}, line {number} is not a token and its rank: fetch the file again") from error
     return ranks
