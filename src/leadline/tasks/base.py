@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -137,6 +137,28 @@ class Task(Protocol):
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """The sample as pieces of text at the size of the fit."""
         ...
+
+
+class PlainTask:
+    """What most tasks have in common: the same at every length, nothing to say of it, and no end of its haystack.
+
+    Where documents or words run out, `sizes` tells; `supply` is for texts that would begin again.
+    """
+
+    __slots__ = ()
+
+    def at_length(self, length: int) -> Self:
+        """The task itself."""
+        return self
+
+    @property
+    def remark(self) -> str | None:
+        """Nothing."""
+        return None
+
+    def supply(self, sources: Sources) -> int | None:
+        """No end."""
+        return None
 
 
 def item_key(task: Task, seed: int, index: int) -> ItemKey:

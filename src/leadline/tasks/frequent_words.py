@@ -13,7 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from leadline.haystacks.coded_words import CodedWordPool, Events, RankedWords, events_until
 from leadline.haystacks.pools import DisplayOrder, changes_of_the_last
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
-from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
+from leadline.tasks.base import Cost, PlainTask, PromptCounter, Sources, TaskParams, item_draws
 from leadline.tasks.costs import RunningCost
 from leadline.tokenizers.counting import Counter
 
@@ -57,7 +57,7 @@ class FrequentWordsParams(TaskParams):
 
 
 @dataclass(frozen=True, slots=True)
-class FrequentWords:
+class FrequentWords(PlainTask):
     """One configuration of the frequent words task.
 
     In a text of n words rank k occurs floor(n k^-alpha / zeta(alpha)) times, so that its occurrence j comes at
@@ -78,19 +78,6 @@ class FrequentWords:
     def targets(self) -> int:
         """The words of ranks 2 to top_k + 1."""
         return self.params.top_k
-
-    def at_length(self, length: int) -> FrequentWords:
-        """The same task at every length."""
-        return self
-
-    @property
-    def remark(self) -> str | None:
-        """Nothing to say."""
-        return None
-
-    def supply(self, sources: Sources) -> int | None:
-        """No end: frequencies grow with the text by design."""
-        return None
 
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """The coded words that are asked for; those of further ranks follow in the same order."""

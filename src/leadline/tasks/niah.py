@@ -15,7 +15,7 @@ from leadline.haystacks.noise import NOISE
 from leadline.haystacks.pools import Indices, Selection
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan, Prefix
 from leadline.seeds import rng_for
-from leadline.tasks.base import Cost, Kind, PromptCounter, Sources, TaskParams, item_draws, joined_names
+from leadline.tasks.base import Cost, Kind, PlainTask, PromptCounter, Sources, TaskParams, item_draws, joined_names
 from leadline.tasks.costs import LinearCost, ProseCost, RunningCost, grown, running_sum
 
 Role = Literal["key", "value"]
@@ -56,7 +56,7 @@ class NiahParams(TaskParams):
 
 
 @dataclass(frozen=True, slots=True)
-class Niah:
+class Niah(PlainTask):
     """One configuration of the needle tasks."""
 
     name: str
@@ -72,15 +72,6 @@ class Niah:
     def targets(self) -> int:
         """Queries times values."""
         return self.params.num_queries * self.params.num_values
-
-    def at_length(self, length: int) -> Niah:
-        """The same task at every length."""
-        return self
-
-    @property
-    def remark(self) -> str | None:
-        """Nothing to say."""
-        return None
 
     def supply(self, sources: Sources) -> int | None:
         """The sentences of the essays; noise repeats by design and needles do not."""

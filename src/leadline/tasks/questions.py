@@ -13,7 +13,7 @@ from pydantic import Field
 from leadline.haystacks.documents import SEPARATOR, Documents, Ids, drawn, label
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
 from leadline.seeds import rng_for
-from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
+from leadline.tasks.base import Cost, PlainTask, PromptCounter, Sources, TaskParams, item_draws
 from leadline.tasks.costs import RunningCost, grown, running_sum
 
 INSTRUCTION = (
@@ -46,7 +46,7 @@ class QuestionsParams(TaskParams):
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionAnswering:
+class QuestionAnswering(PlainTask):
     """One configuration of question answering."""
 
     name: str
@@ -62,19 +62,6 @@ class QuestionAnswering:
     def targets(self) -> int:
         """One answer, in any form that an annotator gave."""
         return 1
-
-    def at_length(self, length: int) -> QuestionAnswering:
-        """The same task at every length."""
-        return self
-
-    @property
-    def remark(self) -> str | None:
-        """Nothing to say."""
-        return None
-
-    def supply(self, sources: Sources) -> int | None:
-        """Documents never repeat: when they run out, the sample stays short."""
-        return None
 
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """The question, the documents that come with it, and their places among the others.

@@ -12,7 +12,7 @@ from pydantic import Field
 from leadline.haystacks.noise import NOISE
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan, Prefix
 from leadline.seeds import Draws
-from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
+from leadline.tasks.base import Cost, PlainTask, PromptCounter, Sources, TaskParams, item_draws
 from leadline.tasks.costs import LinearCost
 
 TASK = (
@@ -48,7 +48,7 @@ class VariablesParams(TaskParams):
 
 
 @dataclass(frozen=True, slots=True)
-class VariableTracking:
+class VariableTracking(PlainTask):
     """One configuration of variable tracking."""
 
     name: str
@@ -64,19 +64,6 @@ class VariableTracking:
     def targets(self) -> int:
         """Every variable of the chain that is asked for."""
         return self.params.num_hops + 1
-
-    def at_length(self, length: int) -> VariableTracking:
-        """The same task at every length."""
-        return self
-
-    @property
-    def remark(self) -> str | None:
-        """Nothing to say."""
-        return None
-
-    def supply(self, sources: Sources) -> int | None:
-        """No end: the noise repeats by design."""
-        return None
 
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """Chains of names and values with the places of their lines, and a worked example of the same shape."""
