@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from leadline.items import Factor, Fit, TrialKey
+from leadline.items import Factor, Fit, Sample, TrialKey
 from leadline.requests import Response
 
 Outcome = Literal[
@@ -54,6 +54,31 @@ class Record:
     outcome: Outcome
     failure: str | None = None
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        response: Response,
+        outcome: Outcome,
+        failure: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Record:
+        """The record of a sample that was asked."""
+        return cls(
+            key=sample.key,
+            fit=sample.fit,
+            item_hash=sample.item_hash,
+            prompt_hash=sample.prompt_hash,
+            prompt_tokens=sample.fit.prompt_tokens,
+            factors=sample.plan.factors,
+            answers=sample.plan.answers,
+            facts=sample.plan.facts,
+            response=response,
+            outcome=outcome,
+            failure=failure,
+            notes=notes,
+        )
 
     def to_json(self) -> str:
         """The record as one line, without its newline."""

@@ -105,26 +105,10 @@ def _check_answers(task: Task, sample: Sample) -> None:
 def _check_scores(task: Task, sample: Sample) -> None:
     right = " " + ", ".join(forms[0] for forms in sample.plan.answers)
     for answer, expected in ((right, 1.0), ("", 0.0)):
-        scored = score(record_of(sample, answer))
+        scored = score(Record.of(sample, Response(answer), "answered"))
         assert scored is not None, f"{task.name}: an answer is not scored"
         assert scored.recall == expected, f"{task.name}: {answer!r} scores {scored.recall}, not {expected}"
         assert scored.strict == expected, f"{task.name}: {answer!r} scores {scored.strict} strictly, not {expected}"
-
-
-def record_of(sample: Sample, answer: str) -> Record:
-    """The record that this answer to a sample would make."""
-    return Record(
-        key=sample.key,
-        fit=sample.fit,
-        item_hash=sample.item_hash,
-        prompt_hash=sample.prompt_hash,
-        prompt_tokens=sample.fit.prompt_tokens,
-        factors=sample.plan.factors,
-        answers=sample.plan.answers,
-        facts=sample.plan.facts,
-        response=Response(answer),
-        outcome="answered",
-    )
 
 
 async def check_backend(backend: Backend, request: Request) -> Response:

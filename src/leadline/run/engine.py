@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from leadline.errors import LeadlineError
-from leadline.items import Sample, TrialKey
+from leadline.items import TrialKey
 from leadline.models.base import Backend
 from leadline.prompt import request_for
 from leadline.records import Outcome, Record
@@ -76,7 +76,9 @@ class Engine:
         if outcome == "over_length":
             self.closed.add((trial.task.name, trial.key.length))
         supply = self.sampler.notes(trial.task, plan, trial.fit, trial.key.length)
-        await self._keep(_record(sample, response, outcome, (*notes, *supply)))
+        await self._keep(
+            Record.of(sample, response, outcome, failure_kind(sample, response.text, outcome), (*notes, *supply))
+        )
 
     async def _answer(self, request: Request) -> Response:
         """The response, or the error as a response, after a few attempts where it may pass."""
@@ -96,23 +98,6 @@ class Engine:
     async def _keep(self, record: Record) -> None:
         await self.writer.append(record)
         self.on_record(record)
-
-
-def _record(sample: Sample, response: Response, outcome: Outcome, notes: tuple[str, ...]) -> Record:
-    return Record(
-        key=sample.key,
-        fit=sample.fit,
-        item_hash=sample.item_hash,
-        prompt_hash=sample.prompt_hash,
-        prompt_tokens=sample.fit.prompt_tokens,
-        factors=sample.plan.factors,
-        answers=sample.plan.answers,
-        facts=sample.plan.facts,
-        response=response,
-        outcome=outcome,
-        failure=failure_kind(sample, response.text, outcome),
-        notes=notes,
-    )
 
 
 def _unasked(key: TrialKey, outcome: Outcome, note: str) -> Record:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from leadline.errors import UsageError
+from leadline.reference.tables import THIRTEEN
 from leadline.tasks.base import Task, TaskParams
 from leadline.tasks.common_words import CommonWords, CommonWordsParams
 from leadline.tasks.frequent_words import FrequentWords, FrequentWordsParams
@@ -103,21 +104,7 @@ TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
 }
 """Named configurations: (family, parameters that differ from the family's defaults); paper table 5, then the sweeps."""
 
-RULER_TASKS: tuple[str, ...] = (
-    "niah_single_1",
-    "niah_single_2",
-    "niah_single_3",
-    "niah_multikey_1",
-    "niah_multikey_2",
-    "niah_multikey_3",
-    "niah_multivalue",
-    "niah_multiquery",
-    "vt",
-    "cwe",
-    "fwe",
-    "qa_1",
-    "qa_2",
-)
+RULER_TASKS: tuple[str, ...] = THIRTEEN
 """The 13 tasks over which the paper's averages and thresholds are taken (table 5)."""
 
 
