@@ -39,14 +39,6 @@ class Pool(ABC):
     def take(self, indices: Indices) -> list[str]:
         """The elements of these indices, each in [0, size), in order."""
 
-    def columns(self, indices: Indices, before: str, after: str) -> list[list[str]]:
-        """Texts of which the first of each, the second of each, ... joined are `before`, an element and `after`.
-
-        For many elements this is faster than to make a string of each.
-        """
-        count = len(indices)
-        return [[before] * count, self.take(indices), [after] * count]
-
     def counts(self, counter: Counter, indices: Indices, shape: str = " {}") -> npt.NDArray[np.int32]:
         r"""Tokens of the chunk that each element makes, shape (len(indices),); each is counted once and kept.
 
@@ -140,7 +132,6 @@ class PairPool(Pool):
         self._name = name
         self._firsts = firsts
         self._seconds = seconds
-        self._tables: dict[tuple[str, str], tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]] = {}
 
     @property
     def size(self) -> int:
@@ -153,15 +144,11 @@ class PairPool(Pool):
 
     def take(self, indices: Indices) -> list[str]:
         """The elements of these indices, each in [0, size), in order."""
-        return ["".join(parts) for parts in zip(*self.columns(indices, "", ""), strict=True)]
-
-    def columns(self, indices: Indices, before: str, after: str) -> list[list[str]]:
-        """A column of first parts, each behind `before`, and one of second parts, each with `after` behind it."""
-        if (before, after) not in self._tables:
-            firsts = np.array([before + part for part in self._firsts], dtype=object)
-            self._tables[before, after] = firsts, np.array([part + after for part in self._seconds], dtype=object)
-        places = np.divmod(self._pairs[indices], len(self._seconds))
-        return [table[place].tolist() for table, place in zip(self._tables[before, after], places, strict=True)]
+        firsts, seconds = np.divmod(self._pairs[indices], len(self._seconds))
+        return [
+            self._firsts[first] + self._seconds[second]
+            for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
+        ]
 
 
 class WordPool(PairPool):

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal, TypedDict
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from leadline.haystacks.lines import BLOCK_LINES, LineDeck, block_order, line_deck
 from leadline.haystacks.noise import NOISE
 from leadline.haystacks.pools import Indices, Selection
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan, Prefix
 from leadline.seeds import rng_for
 from leadline.tasks.base import Cost, Kind, PlainTask, PromptCounter, Sources, TaskParams, item_draws, joined_names
-from leadline.tasks.costs import LinearCost, ProseCost, RunningCost, grown, running_sum
+from leadline.tasks.costs import LinearCost, ProseCost, RunningCost, grown
 
 Role = Literal["key", "value"]
 
@@ -110,9 +109,7 @@ class Niah(PlainTask):
         """From one unit on; a haystack of needles ends where the pools of keys and values do."""
         if self.params.type_haystack != "needle":
             return 1, None
-        kinds: set[Kind] = {self.params.type_key, self.params.type_value}
-        lines = min(sources.pool(kind).size for kind in kinds) // (1 if len(kinds) == 2 else 2)
-        return 1, lines - len(plan.facts["needles"])
+        return 1, BLOCK_LINES * len(self._blocks(plan.item, sources))
 
     def cost(self, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> Cost:
         """Sentences of the essays, equal lines of noise, or needles, each counted where it stands."""
@@ -130,15 +127,9 @@ class Niah(PlainTask):
         fixed += sum(tokens.text(needle + "\n") for needle in needles)
         if self.params.type_haystack == "repeat":
             return LinearCost(fixed, tokens.text(NOISE + "\n"), upto)
-        bare = tokens.text(self._needle("", "").partition("  ")[0]) + tokens.text(" is:")
-        key_pool, value_pool = (sources.pool(kind) for kind in (self.params.type_key, self.params.type_value))
-
-        def running_lines(units: int) -> npt.NDArray[np.int64]:
-            keys, values = self._distractors(plan, sources, units)
-            lines = key_pool.counts(tokens, keys, " {}") + value_pool.counts(tokens, values, " {}.\n")
-            return running_sum(lines + bare)
-
-        return RunningCost(fixed, grown(running_lines, upto - fixed, self.sizes(plan, sources)[1]))
+        deck, order = self._deck(sources), self._blocks(plan.item, sources)
+        limit = BLOCK_LINES * len(order)
+        return RunningCost(fixed, grown(lambda lines: deck.running(tokens, order, lines), upto - fixed, limit))
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
         """Needles at their places among `fit.size` units of haystack."""
@@ -210,11 +201,19 @@ class Niah(PlainTask):
             return selection.take(first, count)
         return selection.take(2 * first, 2 * count)[0 if role == "key" else 1 :: 2]
 
-    def _distractors(self, plan: Plan, sources: Sources, count: int) -> tuple[Indices, Indices]:
-        """Keys and values of the first `count` lines of a haystack of needles."""
-        first = len(plan.facts["needles"])
-        keys = self._indices(plan.item, sources, "key", first, count)
-        return keys, self._indices(plan.item, sources, "value", first, count)
+    def _deck(self, sources: Sources) -> LineDeck:
+        """All lines that a haystack of needles may have."""
+        opening, _, middle = self._needle("", "").removesuffix(".").partition("  ")
+        pools = (sources.pool(kind) for kind in (self.params.type_key, self.params.type_value))
+        return line_deck(*pools, opening + " ", " " + middle)
+
+    def _blocks(self, item: ItemKey, sources: Sources) -> Indices:
+        """The blocks of lines in the item's order, those left out that hold one of its own needles."""
+        num_keys = max(self.params.num_keys, self.params.num_queries)
+        keys = self._indices(item, sources, "key", 0, num_keys)
+        values = self._indices(item, sources, "value", 0, num_keys * self.params.num_values)
+        deck = self._deck(sources)
+        return _block_order(item, deck, deck.blocks_with(keys, values))
 
     def _units(self, plan: Plan, sources: Sources, size: int) -> Callable[[int, int], str]:
         """A function from a range of units to their text."""
@@ -224,18 +223,16 @@ class Niah(PlainTask):
             return lambda start, end: prose.slice(begin + start, end - start)
         if self.params.type_haystack == "repeat":
             return lambda start, end: "\n".join([NOISE] * (end - start))
-        keys, values = self._distractors(plan, sources, size)
-        opening = self._needle("", "").removesuffix(" is: .")
-        columns = sources.pool(self.params.type_key).columns(keys, opening, " is: ")
-        columns += sources.pool(self.params.type_value).columns(values, "", ".\n")
-        width = len(columns)
-        parts = [""] * (width * size)
-        for place, column in enumerate(columns):
-            parts[place::width] = column
-        return lambda start, end: "".join(parts[width * start : width * end])[:-1]
+        deck, order = self._deck(sources), self._blocks(plan.item, sources)
+        return lambda start, end: deck.text(order, start, end)
 
 
 # An item is planned, sized and drafted in a row, often at several lengths: what it has taken is used again by then.
 @lru_cache(maxsize=8)
 def _selection(item: ItemKey, kind: Kind, size: int) -> Selection:
     return Selection(item_draws(item, "elements", kind), size)
+
+
+@lru_cache(maxsize=8)
+def _block_order(item: ItemKey, deck: LineDeck, taken: frozenset[int]) -> Indices:
+    return block_order(item_draws(item, "lines"), deck, taken)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from leadline.data.sources import PoolKind, Sources
+from leadline.data.sources import Sources
 from leadline.haystacks.pools import DisplayOrder, NumberPool, Pool, Selection, UuidPool, WordPool, changes_of_the_last
 from leadline.haystacks.words import plain_words
 from leadline.seeds import rng_for
@@ -119,14 +119,6 @@ def test_a_shape_of_several_chunks_is_refused() -> None:
 def test_plain_words_are_lower_case_letters_once_each_in_order() -> None:
     lines = ["zebra", "ATM", "ice cream", "t-shirt", "apple ", "zebra", "café", "x2", ""]
     assert plain_words(lines) == ("zebra", "apple")
-
-
-@pytest.mark.parametrize("kind", ["word", "number", "uuid"])
-def test_columns_joined_row_by_row_are_the_elements_in_their_places(kind: PoolKind) -> None:
-    pool = Sources().pool(kind)
-    indices = np.array([7, 0, pool.size - 1, 7])
-    rows = zip(*pool.columns(indices, "for ", ".\n"), strict=True)
-    assert ["".join(row) for row in rows] == [f"for {element}.\n" for element in pool.take(indices)]
 
 
 def test_a_selection_is_the_permutation_of_its_draw_however_it_is_asked() -> None:
