@@ -79,11 +79,13 @@ class Prefix:
     """Which beginning an item shares with others.
 
     Items of one `group` have the same text up to `fraction` (0 to 1) of the haystack; at the same length, two of them
-    share the smaller of their fractions.
+    share the smaller of their fractions. Those of one `inner` group share all of the
+    haystack and differ in the question.
     """
 
     group: str
     fraction: float
+    inner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +115,32 @@ class Fit:
         size: number of units of the haystack (sentences, lines, documents, words; tokens for a window).
         prompt_tokens: tokens of the whole request at that size, BOS and answer prefix included.
         window: first and last character of the book's window, where the haystack is one.
+        places: characters of the book before which lines are planted in a window, the needle's first.
+        recount: tokens of the window's text counted by itself, which the cuts at its ends make differ from `size` by
+            at most two.
     """
 
     size: int
     prompt_tokens: int
     window: tuple[int, int] | None = None
+    places: tuple[int, ...] = ()
+    recount: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The fit as it stands in a record."""
-        return {"size": self.size, "prompt_tokens": self.prompt_tokens, "window": self.window}
+        fit: dict[str, Any] = {"size": self.size, "prompt_tokens": self.prompt_tokens, "window": self.window}
+        if self.window is not None:
+            fit |= {"places": self.places, "recount": self.recount}
+        return fit
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Fit:
         """The fit that `as_dict` wrote."""
         window = data["window"]
-        return cls(data["size"], data["prompt_tokens"], None if window is None else (window[0], window[1]))
+        if window is None:
+            return cls(data["size"], data["prompt_tokens"])
+        places = tuple(data.get("places", ()))
+        return cls(data["size"], data["prompt_tokens"], (window[0], window[1]), places, data.get("recount"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +196,15 @@ class Sample:
     max_tokens: int
 
     @property
+    def system(self) -> str | None:
+        """The system message, or None."""
+        first = self.messages[0]
+        return first["content"] if first["role"] == "system" else None
+
+    @property
     def turns(self) -> tuple[tuple[str, str], ...]:
         """Earlier questions and their answers, oldest first."""
-        texts = [message["content"] for message in self.messages[:-1]]
+        texts = [message["content"] for message in self.messages[:-1] if message["role"] != "system"]
         return tuple(zip(texts[0::2], texts[1::2], strict=True))
 
     @property

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from leadline.errors import RunFolderError
 from leadline.items import Fit, Plan, Sample, TrialKey
 from leadline.prompt import Frame, FrameCounter, assemble
+from leadline.sizing.haystack import fit_haystack, is_windowed
 from leadline.sizing.request import budget_for, fit_request, smallest_length
 from leadline.sizing.whole import WholeCost
-from leadline.tasks.base import Sources, Task, item_key
+from leadline.tasks.base import BudgetTask, Sources, Task, item_key
 
 UNFILLED = 0.02
 """Share of a length that may stay empty before the record says that something ran out."""
@@ -45,6 +48,10 @@ class Sampler:
 
     def fit(self, task: Task, plan: Plan, length: int) -> Fit | None:
         """Its size at a length, or None where it does not fit or a text runs out that may not be repeated."""
+        if is_windowed(task):
+            whole = task.name in self._distrusted
+            return fit_haystack(task, plan, length, self.counter, self.sources, whole=whole)
+        task = cast("BudgetTask", task)
         costs = None
         if task.name in self._distrusted:
             costs = WholeCost(task, plan, self.sources, self.counter, length)
@@ -56,9 +63,12 @@ class Sampler:
     def notes(self, task: Task, plan: Plan, fit: Fit, length: int) -> tuple[str, ...]:
         """What a reader of this sample's figures must know, in words; nothing as a rule."""
         remark = () if task.remark is None else (task.remark,)
+        if is_windowed(task):
+            return remark
         return (*remark, *self._running_out(task, plan, fit, length))
 
     def _running_out(self, task: Task, plan: Plan, fit: Fit, length: int) -> tuple[str, ...]:
+        task = cast("BudgetTask", task)
         supply = task.supply(self.sources)
         if supply is not None and fit.size > supply:
             return (f"{task.name}: the text ends after {supply:,} units and begins again",)
@@ -70,7 +80,10 @@ class Sampler:
 
     def smallest_length(self, task: Task, index: int) -> int:
         """The shortest length, in tokens, at which the item can be asked."""
-        return smallest_length(task, self.plan(task, index), self.counter, self.sources)
+        if is_windowed(task):
+            self.plan(task, index)
+            return 1
+        return smallest_length(cast("BudgetTask", task), self.plan(task, index), self.counter, self.sources)
 
     def sample(self, task: Task, plan: Plan, fit: Fit, length: int) -> Sample:
         """The finished sample."""

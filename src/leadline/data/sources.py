@@ -7,12 +7,15 @@ from importlib.resources import files
 from typing import Literal, get_args
 
 from leadline.data.added import all_added, find_added
+from leadline.data.books import load_books
 from leadline.data.catalogue import find_entry
 from leadline.data.english_words import larger_words
 from leadline.data.holdings import get
+from leadline.data.needle_files import load_needles
 from leadline.data.prose_file import kept_prose
 from leadline.data.question_cache import kept_questions
 from leadline.errors import DataError, UsageError
+from leadline.haystacks.books import Book
 from leadline.haystacks.coded_words import CodedWordPool
 from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import NumberPool, Pool, UuidPool, WordPool
@@ -20,6 +23,7 @@ from leadline.haystacks.prose import Prose
 from leadline.haystacks.vocabulary import Vocabulary
 from leadline.haystacks.words import WordLists, plain_words
 from leadline.items import digest
+from leadline.needles.sets import NeedleSet
 
 PoolKind = Literal["word", "number", "uuid"]
 
@@ -42,6 +46,8 @@ class Sources:
         self._words: WordLists | None = None
         self._vocabulary: Vocabulary | None = None
         self._coded_words: dict[int, CodedWordPool] = {}
+        self._books: dict[str, tuple[Book, ...]] = {}
+        self._needles: dict[tuple[str, str], NeedleSet] = {}
         self._hashes: dict[str, str] = {}
 
     def prose(self, name: str = "essays") -> Prose:
@@ -72,6 +78,30 @@ class Sources:
             label = name if name in _QUESTIONS else f"added/{name}"
             self._hashes[label] = self._questions[name].sha256
         return self._questions[name]
+
+    def books(self, name: str) -> tuple[Book, ...]:
+        """Haystacks of lines: ``open``, ``official``, or a folder.
+
+        Raises:
+            UsageError: there is no such folder, or it holds no text.
+            DataError: they cannot be read or fetched.
+        """
+        if name not in self._books:
+            self._books[name] = load_books(name, offline=self.offline)
+            self._hashes[f"haystack {name}"] = digest(*(book.sha256 for book in self._books[name]))
+        return self._books[name]
+
+    def needles(self, name: str, variant: str) -> NeedleSet:
+        """Needles and questions: ``open``, ``official``, or a file.
+
+        Raises:
+            UsageError: there is no such set or variant.
+            DataError: a file is not in the format.
+        """
+        if (name, variant) not in self._needles:
+            self._needles[name, variant] = load_needles(name, variant)
+            self._hashes[f"needles {name} {variant}"] = self._needles[name, variant].digest
+        return self._needles[name, variant]
 
     def words(self) -> WordLists:
         """The word lists of the wonderwords package."""

@@ -127,7 +127,7 @@ class PairPool(Pool):
         seconds: the second parts.
     """
 
-    def __init__(self, name: str, firsts: Sequence[str], seconds: Sequence[str]) -> None:
+    def __init__(self, name: str, firsts: list[str], seconds: list[str]) -> None:
         super().__init__()
         self._name = name
         self._firsts = firsts

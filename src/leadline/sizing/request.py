@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leadline.items import Fit, Plan
-from leadline.tasks.base import Cost, PromptCounter, Sources, Task
+from leadline.tasks.base import BudgetTask, Cost, PromptCounter, Sources, Task
 
 
 def budget_for(task: Task, length: int) -> int:
@@ -12,7 +12,7 @@ def budget_for(task: Task, length: int) -> int:
 
 
 def fit_request(
-    task: Task, plan: Plan, length: int, counter: PromptCounter, sources: Sources, cost: Cost | None = None
+    task: BudgetTask, plan: Plan, length: int, counter: PromptCounter, sources: Sources, cost: Cost | None = None
 ) -> Fit | None:
     """The greatest size whose whole request keeps within `length` tokens; None where even the smallest does not.
 
@@ -37,7 +37,7 @@ def fit_request(
     return Fit(low, cost[low])
 
 
-def smallest_length(task: Task, plan: Plan, counter: PromptCounter, sources: Sources) -> int:
+def smallest_length(task: BudgetTask, plan: Plan, counter: PromptCounter, sources: Sources) -> int:
     """The shortest length, in tokens, at which this item can be asked."""
     smallest, _ = task.sizes(plan, sources)
     return task.cost(plan, sources, counter, 1)[smallest] + task.params.output_tokens

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
 from leadline.items import Fit, Plan
-from leadline.tasks.base import PromptCounter, Sources, Task
-
-
-class WholeCounter(PromptCounter, Protocol):
-    """A counter that can also count a finished request as one text."""
-
-    def whole(self, message: str, answer_prefix: str, turns: Sequence[tuple[str, str]] = ()) -> int:
-        """Tokens of the finished request."""
-        ...
+from leadline.tasks.base import BudgetTask, PromptCounter, Sources
 
 
 class WholeCost:
     """Tokens of the request at each size by counting it whole."""
 
-    def __init__(self, task: Task, plan: Plan, sources: Sources, counter: WholeCounter, upto: int) -> None:
+    def __init__(self, task: BudgetTask, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> None:
         self._task = task
         self._plan = plan
         self._sources = sources
@@ -36,5 +25,5 @@ class WholeCost:
         if size not in self._known:
             draft = self._task.draft(self._plan, Fit(size, 0), self._sources)
             message = "".join([piece.text for piece in draft.pieces])
-            self._known[size] = self._counter.whole(message, draft.answer_prefix, draft.turns)
+            self._known[size] = self._counter.whole(message, draft.answer_prefix, draft.turns, draft.system)
         return self._known[size]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from leadline.haystacks.books import Book
 from leadline.haystacks.coded_words import CodedWordPool
 from leadline.haystacks.documents import QuestionSet
 from leadline.haystacks.pools import Pool
 from leadline.haystacks.prose import Prose
 from leadline.haystacks.vocabulary import Vocabulary
-from leadline.items import Draft, Fit, ItemKey, Plan, canonical_json
+from leadline.items import Counts, Draft, Fit, ItemKey, Plan, canonical_json
+from leadline.needles.sets import NeedleSet
 from leadline.seeds import Draws, rng_for
 from leadline.tokenizers.counting import Counter
+
+ROUND_ITEMS = 25
+"""Items of each task and length in a round where nothing asks for another number."""
 
 Kind = Literal["word", "number", "uuid"]
 """What a planted key or value is."""
@@ -22,6 +27,14 @@ Kind = Literal["word", "number", "uuid"]
 
 class Sources(Protocol):
     """The texts and word lists that tasks draw on, loaded when first asked for."""
+
+    def books(self, name: str) -> tuple[Book, ...]:
+        """Haystacks of lines: ``open``, or a folder of the user's."""
+        ...
+
+    def needles(self, name: str, variant: str) -> NeedleSet:
+        """A set of needles and questions: ``open``, or a file in the official format."""
+        ...
 
     def prose(self, name: str) -> Prose:
         """A text split into sentences, by its name in the catalogue."""
@@ -52,11 +65,24 @@ class PromptCounter(Protocol):
         """Counts of chunks by the model's tokenizer."""
         ...
 
-    def fixed(self, head: str, tail: str, answer_prefix: str, turns: Sequence[tuple[str, str]] = ()) -> int:
-        """Tokens of the frame (chat template, BOS), earlier turns, the message's head and tail, and the answer prefix.
+    def fixed(
+        self,
+        head: str,
+        tail: str,
+        answer_prefix: str,
+        turns: Sequence[tuple[str, str]] = (),
+        system: str | None = None,
+    ) -> int:
+        """Tokens of the frame (chat template, BOS), system message, earlier turns, head and tail, answer prefix.
 
         `head` ends and `tail` begins at a place where every tokenizer cuts: what stands between them is counted apart.
         """
+        ...
+
+    def whole(
+        self, message: str, answer_prefix: str, turns: Sequence[tuple[str, str]] = (), system: str | None = None
+    ) -> int:
+        """Tokens of a finished request, counted as one text."""
         ...
 
 
@@ -105,8 +131,17 @@ class Task(Protocol):
         ...
 
     @property
+    def counts(self) -> Counts:
+        """What a length counts: the whole request, or the haystack alone."""
+        ...
+
+    @property
     def targets(self) -> int:
         """How many answers an item has."""
+        ...
+
+    def rounds(self, samples: int, sources: Sources) -> Iterator[Sequence[int]]:
+        """The indices of the first `samples` items, or of all there are, in shares that keep the design balanced."""
         ...
 
     def at_length(self, length: int) -> Task:
@@ -126,16 +161,20 @@ class Task(Protocol):
         """All the randomness of an item."""
         ...
 
+    def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
+        """The sample as pieces of text at the size of the fit."""
+        ...
+
+
+class BudgetTask(Task, Protocol):
+    """A task whose length counts the whole request: it grows unit by unit until the budget is spent."""
+
     def sizes(self, plan: Plan, sources: Sources) -> tuple[int, int | None]:
         """The smallest and the greatest possible number of units; None where there is no greatest."""
         ...
 
     def cost(self, plan: Plan, sources: Sources, counter: PromptCounter, upto: int) -> Cost:
         """Tokens of the whole request at every size, at least as far as `upto` tokens."""
-        ...
-
-    def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
-        """The sample as pieces of text at the size of the fit."""
         ...
 
 
@@ -146,6 +185,16 @@ class PlainTask:
     """
 
     __slots__ = ()
+
+    @property
+    def counts(self) -> Counts:
+        """The whole request."""
+        return "request"
+
+    def rounds(self, samples: int, sources: Sources) -> Iterator[Sequence[int]]:
+        """Shares of equal size: there is no end of items."""
+        for start in range(0, samples, ROUND_ITEMS):
+            yield range(start, min(start + ROUND_ITEMS, samples))
 
     def at_length(self, length: int) -> Self:
         """The task itself."""

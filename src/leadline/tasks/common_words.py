@@ -14,7 +14,7 @@ from leadline.errors import DataError
 from leadline.haystacks.pools import DisplayOrder
 from leadline.haystacks.vocabulary import LABELS, Candidates, NumberedList, Vocabulary, WordOrder, owners_of
 from leadline.items import Draft, Fit, ItemKey, Piece, Plan
-from leadline.tasks.base import Cost, PromptCounter, Sources, TaskParams, item_draws
+from leadline.tasks.base import Cost, PlainTask, PromptCounter, Sources, TaskParams, item_draws
 from leadline.tasks.costs import RunningCost, grown
 from leadline.tokenizers.counting import Counter
 
@@ -77,7 +77,7 @@ class CommonWordsParams(TaskParams):
 
 
 @dataclass(frozen=True, slots=True)
-class CommonWords:
+class CommonWords(PlainTask):
     """One configuration of the common words task.
 
     The words of an item stand in an order of its own: the common words, those of the worked example, then candidates

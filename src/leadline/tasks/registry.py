@@ -15,6 +15,7 @@ from leadline.tasks.base import Task, TaskParams
 from leadline.tasks.common_words import CommonWords, CommonWordsParams
 from leadline.tasks.frequent_words import FrequentWords, FrequentWordsParams
 from leadline.tasks.niah import Niah, NiahParams
+from leadline.tasks.nolima import Nolima, NolimaParams
 from leadline.tasks.questions import QuestionAnswering, QuestionsParams
 from leadline.tasks.sweeps import SWEEPS
 from leadline.tasks.variables import VariablesParams, VariableTracking
@@ -33,6 +34,16 @@ class Family:
     sound: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Parameters of the sound protocol that differ from the published one's."""
 
+
+NOLIMA_VARIANTS: Mapping[str, str] = {
+    "": "default",
+    "_direct": "direct",
+    "_choices": "choices",
+    "_cot": "cot",
+    "_distractor": "distractor",
+    "_hard": "hard",
+}
+"""What the name of a NoLiMa task ends in, and the variant that it asks."""
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -81,6 +92,14 @@ FAMILIES: dict[str, Family] = {
             QuestionAnswering.category,
             {"distractors": "uniform", "questions": "shuffled"},
         ),
+        Family(
+            "nolima",
+            "name the character of a needle that shares no word with the question",
+            "NoLiMa (arXiv 2502.05167), sections 3 and 4",
+            NolimaParams,
+            Nolima,
+            Nolima.category,
+        ),
     )
 }
 
@@ -101,8 +120,16 @@ TASKS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "qa_1": ("qa", {}),
     "qa_2": ("qa", {"dataset": "hotpotqa"}),
     **SWEEPS,
+    **{
+        f"{prefix}{suffix}": ("nolima", {"needles": data, "haystack": data, "variant": variant})
+        for prefix, data in (("nolima", "official"), ("nolima_open", "open"))
+        for suffix, variant in NOLIMA_VARIANTS.items()
+    },
 }
-"""Named configurations: (family, parameters that differ from the family's defaults); paper table 5, then the sweeps."""
+"""Named configurations: (family, parameters that differ from the family's defaults).
+
+RULER's table 5, its sweeps, and NoLiMa's variants on the official and on our own needles.
+"""
 
 RULER_TASKS: tuple[str, ...] = THIRTEEN
 """The 13 tasks over which the paper's averages and thresholds are taken (table 5)."""
