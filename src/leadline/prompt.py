@@ -22,6 +22,7 @@ DIRECTLY = " Do not provide any explanation. Please directly give me the answer.
 """What stands between the task and an answer prefix in the user's turn (the paper's template for GPT-4)."""
 
 Mode = Literal["completion", "prefill", "in_user_turn"]
+Renderer = Literal["local", "server"]
 Turns = Sequence[tuple[str, str]]
 """Earlier questions and their answers, oldest first."""
 
@@ -58,11 +59,39 @@ examples that are turns of their own) between an answer and the next task."""
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateCost:
+    """What a server's own chat template adds to the texts of the messages.
+
+    Attributes:
+        overhead_tokens: around one message: BOS, a system message of its own, headers, the beginning of the answer.
+        turn_tokens: around an earlier question and its answer.
+        known: how that is known: the server counted messages (`counted`), answered two of them (`asked`), or neither
+            and it is an assumption (`assumed`).
+        system_tokens: around a system message, less a default one of the template's that it takes the place of.
+    """
+
+    overhead_tokens: int
+    turn_tokens: int
+    known: Literal["counted", "asked", "assumed"]
+    system_tokens: int = 4
+
+
+ASSUMED_COST = TemplateCost(overhead_tokens=7, turn_tokens=8, known="assumed")
+"""OpenAI's format: three tokens and a role for each message, three for the beginning of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """What stands around the message: before + message + middle + answer prefix + after.
 
     `bos_tokens` more are added by the model's loader. Earlier turns stand before the message, each as its question,
     `turn_middle`, its answer and `turn_end`.
+
+    `system_slot` is what stands before a system message and between it and the user's; where a template has no place
+    for one, it begins the user's message.
+
+    Where the server renders the template, messages are sent: `middle` stands inside the user's, `cost` is what the
+    template adds, and a rendered text is only what is sent, one message after the other.
     """
 
     name: str
@@ -73,27 +102,57 @@ class Frame:
     bos_tokens: int = 0
     turn_middle: str = ""
     turn_end: str = "\n\n"
+    cost: TemplateCost | None = None
+    system_slot: tuple[str, str] | None = None
 
-    def opening(self, turns: Turns = ()) -> str:
+    @property
+    def template(self) -> Renderer:
+        """Who renders the chat template."""
+        return "local" if self.cost is None else "server"
+
+    def opening(self, turns: Turns = (), system: str | None = None) -> str:
         """Everything before the last message."""
+        if system is not None:
+            before, between = self.system_slot or (self.before, "\n\n")
+            before = before + system + between
+        else:
+            before = self.before
         if not turns:
-            return self.before
+            return before
         # A completion runs on from its question; in a chat the answer is a message of its own, without edges.
         told = (
             f"{question}{self.turn_middle}{answer if self.mode == 'completion' else answer.strip()}{self.turn_end}"
             for question, answer in turns
         )
-        return self.before + "".join(told)
+        return before + "".join(told)
 
-    def render(self, message: str, answer_prefix: str, turns: Turns = ()) -> str:
+    def render(self, message: str, answer_prefix: str, turns: Turns = (), system: str | None = None) -> str:
         """The text that the model continues."""
-        return f"{self.opening(turns)}{message}{self.middle}{answer_prefix}{self.after}"
+        return f"{self.opening(turns, system)}{message}{self.joint(answer_prefix)}{answer_prefix}{self.after}"
+
+    def joint(self, answer_prefix: str) -> str:
+        """What stands between message and answer prefix; nothing in the user's turn where there is no prefix."""
+        return "" if self.mode == "in_user_turn" and not answer_prefix else self.middle
 
     @property
     def identity(self) -> dict[str, str | int]:
         """What belongs to a run's identity."""
-        text = digest(self.before, self.middle, self.after, self.turn_middle, self.turn_end)
-        return {"name": self.name, "mode": self.mode, "text": text, "bos_tokens": self.bos_tokens}
+        text = digest(self.before, self.middle, self.after, self.turn_middle, self.turn_end, *(self.system_slot or ()))
+        parts: dict[str, str | int] = {
+            "name": self.name,
+            "mode": self.mode,
+            "text": text,
+            "bos_tokens": self.bos_tokens,
+        }
+        if self.cost is not None:
+            # How the tokens are known is not in it: the same number is the same run.
+            parts |= {
+                "template": "server",
+                "overhead_tokens": self.cost.overhead_tokens,
+                "turn_tokens": self.cost.turn_tokens,
+                "system_tokens": self.cost.system_tokens,
+            }
+        return parts
 
 
 def named_frame(name: str, tokenizer: Tokenizer) -> Frame:
@@ -128,9 +187,33 @@ def chat_frame(
     turn_middle, turn_end = _between_turns(name, template, special_tokens)
     bos = special_tokens.get("bos_token", "")
     bos_tokens = 0 if bos and before.startswith(bos) else tokenizer.bos_tokens
+    slot = _system_slot(template, special_tokens)
     if prefill:
-        return Frame(name, "prefill", before, after, "", bos_tokens, turn_middle, turn_end)
-    return Frame(name, "in_user_turn", before, DIRECTLY, after, bos_tokens, turn_middle, turn_end)
+        return Frame(name, "prefill", before, after, "", bos_tokens, turn_middle, turn_end, system_slot=slot)
+    return Frame(name, "in_user_turn", before, DIRECTLY, after, bos_tokens, turn_middle, turn_end, system_slot=slot)
+
+
+def served_frame(name: str, cost: TemplateCost, *, prefill: bool) -> Frame:
+    """The frame of a model whose server renders the chat template.
+
+    With `prefill` the answer prefix begins the assistant's turn, else it ends the user's.
+    """
+    if prefill:
+        return Frame(name, "prefill", "", "", turn_middle="\n\n", cost=cost)
+    return Frame(name, "in_user_turn", "", DIRECTLY, turn_middle="\n\n", cost=cost)
+
+
+def _system_slot(template: str, special_tokens: Mapping[str, str]) -> tuple[str, str] | None:
+    """What a chat template puts before a system message and between it and the user's; None where it takes none."""
+    told, asked = "\ue000system\ue001", "\ue000message\ue001"
+    messages = [{"role": "system", "content": told}, {"role": "user", "content": asked}]
+    try:
+        rendered = _render_jinja(template, messages, special_tokens)
+    except UsageError:  # some templates refuse the role
+        return None
+    before, found, rest = rendered.partition(told)
+    between, found_message, _ = rest.partition(asked)
+    return (before, between) if found and found_message else None
 
 
 def _between_turns(name: str, template: str, special_tokens: Mapping[str, str]) -> tuple[str, str]:
@@ -183,28 +266,51 @@ class FrameCounter:
         self._frame = frame
         self._head = lru_cache(maxsize=256)(self._count_head)
         self._end = lru_cache(maxsize=256)(self._count_end)
+        self._alone = lru_cache(maxsize=1024)(counter.whole)
 
     @property
     def counter(self) -> Counter:
         """Counts of chunks by the model's tokenizer."""
         return self._counter
 
-    def fixed(self, head: str, tail: str, answer_prefix: str, turns: Turns = ()) -> int:
+    def fixed(self, head: str, tail: str, answer_prefix: str, turns: Turns = (), system: str | None = None) -> int:
         """Tokens of everything but the haystack; see `leadline.tasks.base.PromptCounter`."""
         frame = self._frame
+        opening, joined, around = self._parts(answer_prefix, turns, system)
         # A question's own words stand inside its tail and its answer prefix, whose chunks are counted once and kept.
         # The template's text between the two may end in a special token, beside which nothing is cut: it is counted
         # with the chunk before it and the chunk behind it, and what follows the prefix with the prefix's last chunk.
-        asked, told = split_chunks(tail) or [""], split_chunks(answer_prefix) or [""]
-        seam = f"{asked.pop()}{frame.middle}{told.pop(0)}"
+        asked, told = split_chunks(tail) or [""], split_chunks(joined) or [""]
+        seam = f"{asked.pop()}{frame.joint(answer_prefix)}{told.pop(0)}"
         between = [*asked, seam, *told]
         end = between.pop() + frame.after
-        counted = int(self._counter.chunk_counts(between).sum()) + self._end(end)
-        return frame.bos_tokens + self._head(frame.opening(turns) + head) + counted
+        return around + self._head(opening + head) + int(self._counter.chunk_counts(between).sum()) + self._end(end)
 
-    def whole(self, message: str, answer_prefix: str, turns: Turns = ()) -> int:
+    def whole(self, message: str, answer_prefix: str, turns: Turns = (), system: str | None = None) -> int:
         """Tokens of a finished request, counted as one text and independently of every other count."""
-        return self._frame.bos_tokens + self._counter.whole(self._frame.render(message, answer_prefix, turns))
+        frame = self._frame
+        opening, joined, around = self._parts(answer_prefix, turns, system)
+        between = frame.joint(answer_prefix)
+        return around + self._counter.whole(f"{opening}{message}{between}{joined}{frame.after}")
+
+    def _parts(self, answer_prefix: str, turns: Turns, system: str | None) -> tuple[str, str, int]:
+        """Text before the message, text behind its middle, and the tokens of everything that touches neither.
+
+        In messages nothing touches but what stands in the same one: turns and a prefilled answer are counted alone.
+        """
+        frame = self._frame
+        if frame.cost is None:
+            return frame.opening(turns, system), answer_prefix, frame.bos_tokens
+        alone = [text for question, answer in turns for text in (question, answer.strip())]
+        prefilled = frame.mode == "prefill"
+        if prefilled:
+            alone.append(answer_prefix)
+        around = frame.cost.overhead_tokens + frame.cost.turn_tokens * len(turns)
+        if system is not None:
+            alone.append(system)
+            around += frame.cost.system_tokens
+        around += sum(map(self._alone, alone))
+        return "", "" if prefilled else answer_prefix, around
 
     def _count_head(self, opening: str) -> int:
         after = "a" if opening.endswith("\n") else " a"
@@ -225,25 +331,36 @@ def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, ma
             spans.append(Span(piece.kind, position, end))
         position = end
     message = "".join([piece.text for piece in draft.pieces])
+    system = [] if draft.system is None else [{"role": "system", "content": draft.system}]
     earlier = [
         {"role": role, "content": text}
         for question, answer in draft.turns
         for role, text in (("user", question), ("assistant", answer.strip()))
     ]
+    told = [message["content"] for message in system]
     return Sample(
         key=key,
         plan=plan,
         fit=fit,
-        messages=(*earlier, {"role": "user", "content": message}),
+        messages=(*system, *earlier, {"role": "user", "content": message}),
         answer_prefix=draft.answer_prefix,
         spans=tuple(spans),
-        item_hash=digest(*(text for turn in draft.turns for text in turn), message, draft.answer_prefix),
-        prompt_hash=digest(frame.render(message, draft.answer_prefix, draft.turns)),
+        item_hash=digest(*told, *(text for turn in draft.turns for text in turn), message, draft.answer_prefix),
+        prompt_hash=digest(frame.render(message, draft.answer_prefix, draft.turns, draft.system)),
         max_tokens=max_tokens,
     )
 
 
 def request_for(sample: Sample, frame: Frame) -> Request:
-    """The request that asks a sample, its template rendered here."""
-    text = frame.render(sample.text, sample.answer_prefix, sample.turns)
-    return Request(max_tokens=sample.max_tokens, text=text, sample=sample)
+    """The request that asks a sample: its template rendered here, or its messages where the server renders them."""
+    if frame.template == "local":
+        text = frame.render(sample.text, sample.answer_prefix, sample.turns, sample.system)
+        return Request(max_tokens=sample.max_tokens, text=text, sample=sample)
+    prefilled = frame.mode == "prefill"
+    asked = sample.text + frame.joint(sample.answer_prefix) + ("" if prefilled else sample.answer_prefix)
+    return Request(
+        max_tokens=sample.max_tokens,
+        messages=(*sample.messages[:-1], {"role": "user", "content": asked}),
+        prefill=sample.answer_prefix if prefilled else "",
+        sample=sample,
+    )

@@ -10,6 +10,9 @@ from leadline.items import Sample
 
 FinishReason = Literal["stop", "length", "filter", "unknown"]
 PermanentKind = Literal["over_length", "filtered", "failed"]
+TransientCause = Literal["overloaded", "unreachable", "other"]
+"""`overloaded`: the server asks for less (429, 503, 529) or does not answer in time. `unreachable`: there is no
+connection, or it was cut. `other`: anything else that may pass (500, an answer that is no JSON)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Response:
         prompt_tokens: tokens of the prompt as the backend counts them, or None.
         cached_tokens: how many of them came from its prefix cache, or None.
         output_tokens: tokens of the answer, or None.
+        bos_tokens: tokens for the beginning of text with which the prompt begins, or None where it cannot tell.
         error: class of a permanent error, with `error_message` to go with it.
     """
 
@@ -53,6 +57,7 @@ class Response:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     output_tokens: int | None = None
+    bos_tokens: int | None = None
     latency_s: float = 0.0
     error: PermanentKind | None = None
     error_message: str | None = None
@@ -97,16 +102,21 @@ class ModelFacts:
 
 
 class TransientError(Exception):
-    """The call may succeed later; `retry_after_s` says when, where the server told."""
+    """The call may succeed later; `retry_after_s` says when, where the server told, and `cause` what is wrong."""
 
-    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, retry_after_s: float | None = None, cause: TransientCause = "other") -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.cause: TransientCause = cause
 
 
 class PermanentError(Exception):
-    """The call will fail again; `kind` becomes the trial's outcome."""
+    """The call will fail again; `kind` becomes the trial's outcome.
 
-    def __init__(self, kind: PermanentKind, message: str) -> None:
+    `limit_tokens` is the longest request, answer included, that the server says it accepts, where it says so.
+    """
+
+    def __init__(self, kind: PermanentKind, message: str, limit_tokens: int | None = None) -> None:
         super().__init__(message)
         self.kind: PermanentKind = kind
+        self.limit_tokens = limit_tokens

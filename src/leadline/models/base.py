@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from leadline.prompt import TemplateCost
 from leadline.requests import Abilities, ModelFacts, Request, Response
 from leadline.tokenizers.base import Tokenizer
 
@@ -33,4 +34,13 @@ class Backend(Protocol):
 
     async def aclose(self) -> None:
         """Let go of everything it holds. Calling it twice does no harm."""
+        ...
+
+
+@runtime_checkable
+class ServesTemplate(Protocol):
+    """A backend whose server renders the chat template, and that can tell what the template adds."""
+
+    def template_cost(self, tokenizer: Tokenizer) -> TemplateCost:
+        """Tokens that the template adds to texts counted by `tokenizer`; may ask the server, once per run."""
         ...

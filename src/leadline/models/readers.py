@@ -5,12 +5,16 @@ They look at the sample that a request carries, which no real backend does. Each
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from leadline.errors import UsageError
 from leadline.items import Sample
+from leadline.models.curves import Logistic, Middle, Tie, copier, neighbour
 from leadline.models.failing import FAILING
 from leadline.requests import Abilities, ModelFacts, Request, Response
 from leadline.tokenizers.base import Tokenizer
@@ -91,6 +95,68 @@ class Limit:
         return oracle(sample, text, tokenizer)
 
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD = re.compile(r"[^\W_]+")
+_VALUE = re.compile(r"(?<![\w-])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{3,}|[A-Z][A-Za-z]+)(?![\w-])")
+"""What may be an answer: a UUID, a number, a name."""
+
+_SMALL_WORDS = (
+    "a an the this that these those of in on at to from by for with about as and or but not nothing is are was were be "
+    "been being has have had do does did will would can could may might which what who whom whose where when why how "
+    "there it its he she his her they their i you your all some any one"
+)
+"""Words that say nothing of what is asked for."""
+
+
+def literal(sample: Sample, text: str, tokenizer: Tokenizer) -> str:
+    """Finds nothing but words: what stands nearest to them in the sentence that shares most with the question.
+
+    The question is the message's last sentence that ends with a question mark, or its last one. A shared word counts
+    the more the rarer it is in the message; of sentences with the same count each gives what stands in it. It sees the
+    message alone, nothing of what the sample says of itself.
+    """
+    sentences = [sentence for sentence in _SENTENCE_END.split(sample.text) if sentence.strip()]
+    asking = [number for number, sentence in enumerate(sentences) if sentence.rstrip().endswith("?")]
+    last = asking[-1] if asking else len(sentences) - 1
+    asked = _content_words(sentences[last])
+    frequency = Counter(_content_words(sample.text))
+    best, found = 0.0, list[str]()
+    for sentence in sentences[:last]:
+        shared = set(_content_words(sentence)) & set(asked)
+        value = _nearest_value(sentence, shared, set(asked)) if shared else None
+        if value is None:
+            continue
+        weight = math.fsum(1 / frequency[word] for word in shared)
+        if weight > best and not math.isclose(weight, best):
+            best, found = weight, []
+        if math.isclose(weight, best):
+            found.append(value)
+    return _listed(list(dict.fromkeys(found))) if found else ""
+
+
+def _content_words(text: str) -> list[str]:
+    """Words but for the small ones, in lower case and without a plural's s."""
+    small = frozenset(_SMALL_WORDS.split())
+    words = (word.lower() for word in _WORD.findall(text))
+    return [word.removesuffix("s") if len(word) > 3 else word for word in words if word not in small]
+
+
+def _nearest_value(sentence: str, shared: set[str], asked: set[str]) -> str | None:
+    """The value nearest to a shared word; the sentence's first word is no name, since any would have its capital."""
+    places = [match.start() for match in _WORD.finditer(sentence) if shared & set(_content_words(match[0]))]
+    start = len(sentence) - len(sentence.lstrip(" \"'“‘_*(-—"))
+    values = [
+        match
+        for match in _VALUE.finditer(sentence)
+        if (match.start() > start or match[0][0].isdigit())
+        and match[0] != "I"
+        and not asked & set(_content_words(match[0]))
+    ]
+    if not values or not places:
+        return None
+    return min(values, key=lambda match: min(abs(match.start() - place) for place in places))[0]
+
+
 @dataclass(frozen=True, slots=True)
 class ReaderKind:
     """A reader's entry: what it does and what it takes."""
@@ -105,12 +171,22 @@ READERS: dict[str, ReaderKind] = {
     "empty": ReaderKind("says nothing", lambda options: empty),
     "echo": ReaderKind("gives the whole message back", lambda options: echo),
     "wrong": ReaderKind("gives something of the right form that is never right", lambda options: wrong),
+    "literal": ReaderKind("returns what stands beside the words of the question", lambda options: literal),
     "window": ReaderKind(
         "sees only the last N tokens of the request", lambda options: Window(options["tokens"]), ("tokens",)
     ),
     "limit": ReaderKind(
         "right up to N tokens of request, blind above", lambda options: Limit(options["tokens"]), ("tokens",)
     ),
+    "logistic": ReaderKind(
+        "right with a probability that falls with the length, to a half at N",
+        lambda options: Logistic(options["half"]),
+        ("half",),
+    ),
+    "middle": ReaderKind("right less often in the middle of the context, by P per cent", Middle.of, ("dip",)),
+    "tie": ReaderKind("right on exactly P of every hundred items", Tie.of, ("at",)),
+    "copier": ReaderKind("copies the worked example, or a stretch of the context", lambda options: copier),
+    "neighbour": ReaderKind("gives what stands beside the right thing", lambda options: neighbour),
     **{failing.name: ReaderKind(failing.about, lambda options, made=failing: made) for failing in FAILING},
 }
 

@@ -97,7 +97,7 @@ async def test_a_limit_counts_the_answer_too(sampler: Sampler, tokenizer: Tokeni
 async def test_a_reader_answers_twice_the_same(sampler: Sampler, tokenizer: Tokenizer) -> None:
     sample = make(sampler, "vt", 3)
     for name, kind in READERS.items():
-        reader = open_reader(name, dict.fromkeys(kind.options, "900"), tokenizer)
+        reader = open_reader(name, dict.fromkeys(kind.options, "90"), tokenizer)
         first: Response = await reader.answer(request_for(sample, sampler.frame))
         assert await reader.answer(request_for(sample, sampler.frame)) == first
 

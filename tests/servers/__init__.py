@@ -1,0 +1,1 @@
+"""HTTP servers on loopback that tests ask instead of real ones."""
