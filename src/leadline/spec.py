@@ -6,14 +6,19 @@ import math
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from leadline.errors import UsageError
 from leadline.suites import suite_data
 from leadline.tasks.base import Task
-from leadline.tasks.registry import FAMILIES, RULER_TASKS, TASKS, make_task, suggestion
+from leadline.tasks.nolima import COARSE_FROM
+from leadline.tasks.registry import FAMILIES, NOLIMA_VARIANTS, RULER_TASKS, TASKS, make_task, suggestion
+
+NOLIMA = "nolima"
+"""The family of tasks, and the suite for the official files."""
 
 LOCAL = "local"
 """Alias of the model in the box."""
@@ -85,8 +90,38 @@ def parse_weights(weights: Any, k: int = 1024) -> dict[int, float]:
     return dict(sorted(parsed.items()))
 
 
+def parse_price(text: str) -> tuple[float, float]:
+    """``2.5,10`` as the prices of a million prompt tokens and of a million output tokens, in US dollars.
+
+    Raises:
+        UsageError: it is not two numbers from 0 up.
+    """
+    try:
+        prices = [float(part) for part in text.split(",")]
+    except ValueError:
+        prices = []
+    if len(prices) != 2 or not all(0 <= price < math.inf for price in prices):
+        raise UsageError(f"price {text!r} is not IN,OUT in US dollars per million tokens: write for example 2.5,10")
+    return prices[0], prices[1]
+
+
+def parse_markers(text: str) -> tuple[tuple[str, str], ...]:
+    """``<think>,</think>`` as what opens and what closes reasoning inside an answer; several pairs may follow.
+
+    Raises:
+        UsageError: it is not pairs of two different markers.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    pairs = tuple(zip(parts[0::2], parts[1::2], strict=False))
+    if len(parts) % 2 or not all(opening and closing and opening != closing for opening, closing in pairs):
+        raise UsageError(f"reasoning markers {text!r} are not OPEN,CLOSE: write for example <think>,</think>")
+    return pairs
+
+
 class VerdictRule(BaseModel):
     """When a length passes: an absolute score in per cent, a share of the score at the shortest length, or both.
+
+    With `base_times` it is a share of the base score, which is taken from the base lengths (NoLiMa).
 
     The absolute one may be one of the paper's by name, which then brings a threshold for each category.
     """
@@ -95,6 +130,8 @@ class VerdictRule(BaseModel):
 
     threshold: Literal["chat", "base"] | Annotated[float, Field(ge=0, le=100)] | None = None
     relative: float | None = Field(default=0.85, gt=0, le=1)
+    base_times: float | None = Field(default=None, gt=0, le=1)
+    base_lengths: tuple[int, ...] = (250, 500, 1000)
 
 
 def _listed(text: str) -> list[str]:
@@ -135,12 +172,24 @@ class RunSpec(BaseModel):
     tokenizer: str | None = None
     template: str | None = None
     max_tokens: int | None = Field(None, ge=1)
+    base_url: str | None = None
+    endpoint: Literal["chat", "completions"] = "chat"
+    api_key_env: str | None = None
+    reasoning_tokens: int = Field(0, ge=0)
+    timeout_s: float | None = Field(None, gt=0)
     label: str | None = None
     order: Literal["prefix", "given"] = "prefix"
     concurrency: int | None = Field(None, ge=1, le=1024)
     limit_tokens: int | None = Field(None, ge=1)
+    limit_cost: float | None = Field(None, gt=0, allow_inf_nan=False)
+    price: str | None = None
+    reasoning_markers: str = "<think>,</think>"
     shard: str | None = None
     exhaust: Literal["repeat", "stop"] = "repeat"
+    variant: Names = ()
+    sweep: Literal["full", "last-2k"] = "full"
+    needles: str | None = None
+    haystack: str | None = None
     out: Path = Path("runs")
     offline: bool = False
     skip_damaged: bool = False
@@ -154,10 +203,8 @@ class RunSpec(BaseModel):
             data = {**data, "weights": parse_weights(data["weights"], data.get("k", 1024))}
         if data.get("lengths") is None:
             return data
-        lengths: Any = data["lengths"]
-        parts: Any = (_listed(lengths) or [lengths]) if isinstance(lengths, str) else lengths
-        if not isinstance(parts, list | tuple):
-            parts = [parts]
+        # A text without any part is judged as what it is, and not as no length at all.
+        parts = _parts(data["lengths"]) or ([data["lengths"]] if isinstance(data["lengths"], str) else [])
         return {**data, "lengths": tuple(sorted({parse_length(part, data.get("k", 1024)) for part in parts}))}
 
     @model_validator(mode="after")
@@ -168,6 +215,34 @@ class RunSpec(BaseModel):
                 f"weights are given for {', '.join(others)} tokens, which is no length of this run: leave it out"
             )
         return self
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(f"--base-url {url!r} is no address: write for example http://localhost:8000/v1")
+        if parts.username or parts.password or parts.query:
+            # The address is written into the run's folder; a key is not.
+            raise UsageError(
+                f"--base-url of {parts.hostname} carries a user, a password or a query: give a key by --api-key-env"
+            )
+        return url.rstrip("/")
+
+    @field_validator("price")
+    @classmethod
+    def _two_prices(cls, price: str | None) -> str | None:
+        if price is not None:
+            parse_price(price)
+        return price
+
+    @field_validator("reasoning_markers")
+    @classmethod
+    def _two_markers(cls, markers: str) -> str:
+        parse_markers(markers)
+        return markers
 
     @model_validator(mode="after")
     def _known_shard(self) -> RunSpec:
@@ -197,6 +272,9 @@ class RunSpec(BaseModel):
         changes: dict[str, Any] = {}
         if self.protocol == "sound" and family:
             changes.update(FAMILIES[family].sound)
+        if family == NOLIMA:
+            changes.update({"sweep": self.sweep} if self.sweep != "full" else {})
+            changes.update({name: value for name in ("needles", "haystack") if (value := getattr(self, name))})
         if self.max_tokens is not None:
             changes["output_tokens"] = self.max_tokens
         for target in (family, task):
@@ -250,14 +328,15 @@ def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None
     base = suite_data(suite)
     tasks = list(TASKS_OF_ALL) if base["tasks"] == "all" else base["tasks"]
     data: dict[str, Any] = {
-        **{key: value for key, value in base.items() if key not in ("name", "tasks")},
+        **{key: value for key, value in base.items() if key not in ("name", "tasks", "asked")},
         "suite": suite,
         "suite_tasks": tasks,
-        "tasks": tasks,
+        "tasks": base.get("asked", tasks),
         **written,
         **{name: value for name, value in given.items() if name != "set"},
         "set": {**written_set, **given.get("set", {})},
     }
+    _ask_variants(data, base)
     if thresholds:
         data["verdict"] = {**(data.get("verdict") or {}), "threshold": parse_threshold(thresholds[0])}
     try:
@@ -271,6 +350,50 @@ def resolve(suite: str | None, options: dict[str, Any], file: Path | None = None
     spec.make_tasks()
     spec.make_suite_tasks()
     return spec
+
+
+def _parts(value: Any) -> list[Any]:
+    """A value that may be a list, or a text with commas, before it is validated."""
+    return _listed(value) if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else [value]
+
+
+def home_suite(task: str) -> str:
+    """The suite whose K and sizing a task is meant for."""
+    if task in TASKS and TASKS[task][0] == NOLIMA:
+        return "nolima-open" if task.startswith("nolima_open") else NOLIMA
+    return DEFAULT_SUITE
+
+
+def _ask_variants(data: dict[str, Any], base: dict[str, Any]) -> None:
+    """Let a NoLiMa suite ask the variants that ``--variant`` names, on the depths that its lengths allow.
+
+    Raises:
+        UsageError: another suite, an unknown variant, or needles that are not the suite's.
+    """
+    families = {TASKS[name][0] for name in data["suite_tasks"] if name in TASKS}
+    options = [name for name in ("variant", "needles", "haystack", "sweep") if data.get(name)]
+    if families != {NOLIMA}:
+        if options:
+            raise UsageError(f"--{options[0]} is for NoLiMa's suites: leave it out, or run nolima-open")
+        for name in _parts(data["tasks"]):
+            if name in TASKS and TASKS[name][0] == NOLIMA:
+                raise UsageError(f"task {name} counts lengths in its haystack: run it in the suite {home_suite(name)}")
+        return
+    root = data["suite_tasks"][0]
+    if data.get("needles") and root != NOLIMA:
+        raise UsageError(f"--needles {data['needles']}: {data['suite']} has needles of its own: run the suite nolima")
+    variants = _parts(data.get("variant") or ())
+    suffix_of = {variant: suffix for suffix, variant in NOLIMA_VARIANTS.items()}
+    for variant in variants:
+        if variant not in suffix_of:
+            raise UsageError(f"--variant {variant!r}: {suggestion(variant, list(suffix_of))}")
+    if variants:
+        data["tasks"] = [root + suffix_of[variant] for variant in variants]
+        data["suite_tasks"] = list(dict.fromkeys([*data["suite_tasks"], *data["tasks"]]))
+    greatest = max((parse_length(part, data.get("k", 1000)) for part in _parts(data["lengths"])), default=0)
+    if greatest >= COARSE_FROM and int(data["samples"]) < base["samples"]:
+        # A sample at every length has the depths that the grids of 26 and of 11 share.
+        data["set"] = {f"{NOLIMA}.depths": "6", **data["set"]}
 
 
 TASKS_OF_ALL: tuple[str, ...] = tuple(name for name in RULER_TASKS if name in TASKS)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from leadline.errors import LeadlineError
-from leadline.items import TrialKey
+from leadline.items import Sample, TrialKey
 from leadline.models.base import Backend
 from leadline.prompt import request_for
 from leadline.records import Outcome, Record
-from leadline.requests import PermanentError, Request, Response, TransientError
-from leadline.run.schedule import Cell, Round, Trial, lanes
+from leadline.requests import PermanentError, Request, Response
+from leadline.run.closing import Cells
+from leadline.run.patience import Traffic
+from leadline.run.schedule import Round, Trial, lanes
 from leadline.run.store import RecordWriter
 from leadline.sampler import Sampler
 from leadline.scoring.failures import failure_kind
-from leadline.scoring.outcomes import judge
+from leadline.scoring.matching import THINK, ReasoningMarkers
+from leadline.scoring.outcomes import DOUBLED_BOS, Judgement, judge, reasoning_apart
 
-ATTEMPTS = 3
-FIRST_WAIT_S = 1.0
+
+def _say_nothing(message: str) -> None:
+    """Where nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +31,25 @@ class Engine:
     """Asks the trials of a round with a bounded number of requests in flight.
 
     Attributes:
-        closed: cells of which nothing more is asked; a length that the model refuses is added.
+        traffic: sends the calls and tries again.
+        cells: which are still asked; a length that the model refuses is closed.
         on_record: told of every record once it is on disk.
+        say: told what the user should know, each thing once.
+        reasoning_tokens: tokens for reasoning, beside those of the answer.
+        reasoning_markers: what stands around reasoning inside an answer.
     """
 
     backend: Backend
     sampler: Sampler
     writer: RecordWriter
+    traffic: Traffic
     concurrency: int
-    closed: set[Cell]
+    cells: Cells
     on_record: Callable[[Record], None]
+    say: Callable[[str], None] = _say_nothing
+    reasoning_tokens: int = 0
+    reasoning_markers: ReasoningMarkers = THINK
+    _said: set[str] = field(default_factory=set[str])
 
     async def run(self, made: Round) -> None:
         """Ask everything of a round; returns when each trial's record is on disk.
@@ -57,43 +70,75 @@ class Engine:
 
     async def _ask_lane(self, lane: Sequence[Trial]) -> None:
         for trial in lane:
-            if (trial.task.name, trial.key.length) not in self.closed:
+            if self.cells.is_open(trial):
                 await self._ask(trial)
 
     async def _ask(self, trial: Trial) -> None:
         plan = self.sampler.plan(trial.task, trial.key.item.index)
         sample = self.sampler.sample(trial.task, plan, trial.fit, trial.key.length)
-        request = request_for(sample, self.sampler.frame)
-        response = await self._answer(request)
-        outcome, notes = judge(
+        request = replace(request_for(sample, self.sampler.frame), reasoning_tokens=self.reasoning_tokens)
+        refusal: PermanentError | None = None
+        try:
+            response = await self.traffic.send(lambda: self.backend.answer(request))
+        except PermanentError as error:
+            refusal = error
+            response = Response(None, "unknown", error=error.kind, error_message=str(error))
+        outcome, notes = self._judge(response, request, sample)
+        for note in notes:
+            if note.startswith(DOUBLED_BOS):
+                self._say_once(note)
+        response = reasoning_apart(response, self.reasoning_markers)
+        supply = self.sampler.notes(trial.task, plan, trial.fit, trial.key.length)
+        await self._keep(
+            Record.of(sample, response, outcome, failure_kind(sample, response.text, outcome), (*notes, *supply))
+        )
+        if outcome == "over_length":
+            await self._close_longer(trial, response, None if refusal is None else refusal.limit_tokens)
+        elif outcome == "truncated_prompt":
+            self._warn_of_unread(trial, notes)
+        elif outcome != "failed":
+            self.cells.note_read(trial)
+
+    def _judge(self, response: Response, request: Request, sample: Sample) -> Judgement:
+        return judge(
             response,
             expected_prompt_tokens=sample.fit.prompt_tokens,
             exact_tokenizer=self.sampler.counter.counter.tokenizer.exact,
             prompt_text=sample.text,
             budget_tokens=request.max_tokens,
+            reasoning_tokens=request.reasoning_tokens,
             answers=sample.plan.answers,
-        )
-        if outcome == "over_length":
-            self.closed.add((trial.task.name, trial.key.length))
-        supply = self.sampler.notes(trial.task, plan, trial.fit, trial.key.length)
-        await self._keep(
-            Record.of(sample, response, outcome, failure_kind(sample, response.text, outcome), (*notes, *supply))
+            reasoning_markers=self.reasoning_markers,
         )
 
-    async def _answer(self, request: Request) -> Response:
-        """The response, or the error as a response, after a few attempts where it may pass."""
-        wait_s = FIRST_WAIT_S
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return await self.backend.answer(request)
-            except PermanentError as error:
-                return Response(None, "unknown", error=error.kind, error_message=str(error))
-            except TransientError as error:
-                if attempt == ATTEMPTS:
-                    return Response(None, "unknown", error="failed", error_message=str(error))
-                await asyncio.sleep(error.retry_after_s or wait_s)
-                wait_s *= 2
-        raise AssertionError("the last attempt returns")
+    async def _close_longer(self, trial: Trial, response: Response, limit_tokens: int | None) -> None:
+        """Close what is longer too, and record that it was not asked."""
+        message = response.error_message or "too long"
+        known = not self.cells.is_open(trial)
+        refused = self.cells.refuse(trial, message, limit_tokens, self.sampler.seed)
+        length = trial.key.length
+        if refused:
+            shortest = min(length, *(key.length for key in refused))
+            self._say_once(
+                f"the server refuses {length} tokens ({message}): what is as long, from {shortest} tokens on, is asked "
+                "no more and scores 0"
+            )
+        elif not known:
+            self._say_once(f"the server refuses {trial.task.name} at {length} tokens ({message}): it is asked no more")
+        for key in refused:
+            await self._keep(_unasked(key, "over_length", f"not asked: the server refused {length} tokens"))
+
+    def _warn_of_unread(self, trial: Trial, notes: Sequence[str]) -> None:
+        if self.cells.note_unread(trial):
+            self._say_once(
+                f"prompts of {trial.key.length} tokens do not arrive whole ({notes[0]}): "
+                f"{trial.task.name} at this length is left for a next run, and nothing of it is scored"
+            )
+
+    def _say_once(self, message: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            self.say(message)
 
     async def _keep(self, record: Record) -> None:
         await self.writer.append(record)

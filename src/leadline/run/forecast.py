@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.items import Prefix
-from leadline.run.schedule import ROUND_ITEMS
 from leadline.sampler import Sampler
+from leadline.sizing.haystack import is_windowed
 from leadline.tasks.base import Task
 
 FITTED_ITEMS = 5
@@ -90,13 +90,19 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a trial stands in the sorted queue."""
+    """Where a trial stands in the sorted queue, and how much of it a neighbour may have.
+
+    `shared_tokens` are those up to what is planted; `whole_tokens` those of opening and haystack, which a neighbour of
+    the same inner group shares too.
+    """
 
     round: int
     group: str
     shared_tokens: int
     length: int
     prompt_tokens: int
+    whole_tokens: int = 0
+    inner: str = ""
 
 
 def forecast(
@@ -121,15 +127,25 @@ def forecast(
     queue: list[_Place] = []
     for task in tasks:
         mean_tokens: dict[int, int] = {}
+        rounds: dict[int, list[Sequence[int]]] = {}
         for length in lengths:
-            cell = _cell(sampler, task.at_length(length), length, samples, context_tokens)
+            variant = task.at_length(length)
+            rounds[length] = list(variant.rounds(samples, sampler.sources))
+            cell = _cell(sampler, variant, length, sum(map(len, rounds[length])), context_tokens)
             cells.append(cell)
             if cell.trials:
                 mean_tokens[length] = cell.prompt_tokens // cell.trials
         shares = bool(mean_tokens) and sampler.plan(task, 0).prefix is not None
-        for index in range(samples) if mean_tokens else ():
-            prefix = sampler.plan(task, index).prefix if shares else None
-            queue += [_place(prefix, index // ROUND_ITEMS, length, tokens) for length, tokens in mean_tokens.items()]
+        prefixes: dict[tuple[Task, int], Prefix | None] = {}
+        opening = _opening_tokens(sampler, task) if shares else 0
+        for length, tokens in mean_tokens.items():
+            variant = task.at_length(length)
+            for number, indices in enumerate(rounds[length]):
+                for index in indices:
+                    if shares and (variant, index) not in prefixes:
+                        prefixes[variant, index] = sampler.plan(variant, index).prefix
+                    prefix = prefixes.get((variant, index))
+                    queue.append(_place(prefix, number, length, tokens, opening, is_windowed(variant)))
     return Forecast(tuple(cells), _saved(queue, lanes))
 
 
@@ -151,15 +167,29 @@ def _cell(sampler: Sampler, task: Task, length: int, samples: int, context_token
     )
 
 
-def _place(prefix: Prefix | None, number: int, length: int, prompt_tokens: int) -> _Place:
+def _opening_tokens(sampler: Sampler, task: Task) -> int:
+    """Tokens of a window's request before its haystack; those of the frame itself are left out."""
+    if not is_windowed(task):
+        return 0
+    plan = sampler.plan(task, 0)
+    head, _ = task.edges(plan, "", sampler.sources)
+    texts = (task.system(plan, sampler.sources) or "", head)
+    return sum(map(sampler.counter.counter.tokenizer.count, texts))
+
+
+def _place(prefix: Prefix | None, number: int, length: int, prompt_tokens: int, opening: int, windowed: bool) -> _Place:
     if prefix is None:
         return _Place(number, "", 0, length, prompt_tokens)
-    return _Place(number, prefix.group, int(prefix.fraction * prompt_tokens), length, prompt_tokens)
+    if not windowed:
+        shared = int(prefix.fraction * prompt_tokens)
+        return _Place(number, prefix.group, shared, length, prompt_tokens, prompt_tokens, prefix.inner)
+    shared, whole = (min(opening + int(share * length), prompt_tokens) for share in (prefix.fraction, 1))
+    return _Place(number, f"{prefix.group}:{length:09}", shared, length, prompt_tokens, whole, prefix.inner)
 
 
 def _saved(queue: list[_Place], lanes: int) -> int:
     """Tokens that each trial shares with the one before it in its lane."""
-    queue.sort(key=lambda place: (place.round, place.group, -place.shared_tokens, place.length))
+    queue.sort(key=lambda place: (place.round, place.group, -place.shared_tokens, place.length, place.inner))
     saved = 0
     rounds: dict[int, int] = {}
     for place in queue:
@@ -171,7 +201,8 @@ def _saved(queue: list[_Place], lanes: int) -> int:
             spent = lane = 0
             previous = None
         if previous is not None and place.group and previous.group == place.group:
-            saved += min(previous.shared_tokens, place.shared_tokens)
+            whole = place.inner and place.inner == previous.inner
+            saved += place.whole_tokens if whole else min(previous.shared_tokens, place.shared_tokens)
         spent += place.prompt_tokens
         previous = place
         if spent * lanes >= rounds[place.round] * (lane + 1):

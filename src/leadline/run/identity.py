@@ -12,6 +12,9 @@ from leadline.prompt import Frame
 from leadline.requests import ModelFacts
 from leadline.spec import RunSpec
 
+PASSING_DETAILS = frozenset({"served_context_tokens", "server_version"})
+"""What a server says of itself that changes no answer: a run goes on after its context has been raised."""
+
 
 def identity(
     spec: RunSpec, facts: ModelFacts, tokenizer_id: str, frame: Frame, data_hashes: Mapping[str, str]
@@ -31,13 +34,28 @@ def identity(
         "protocol": spec.protocol,
         "k": spec.k,
         "exhaust": spec.exhaust,
-        "model": {"name": facts.name, **facts.details},
+        "model": {
+            "name": facts.name,
+            **{name: value for name, value in facts.details.items() if name not in PASSING_DETAILS},
+        },
         "label": spec.label,
         "tokenizer": tokenizer_id,
         "frame": frame.identity,
-        "decoding": {"temperature": 0, "max_tokens": spec.max_tokens},
+        "decoding": {"temperature": 0, "max_tokens": spec.max_tokens, **_served(spec)},
         "data": dict(data_hashes),
     }
+
+
+def _served(spec: RunSpec) -> dict[str, Any]:
+    """How a server is asked; left out where nothing was said, so that a run of any other model keeps its name."""
+    asked: dict[str, Any] = {}
+    if spec.endpoint != "chat":
+        asked["endpoint"] = spec.endpoint
+    if spec.reasoning_tokens:
+        asked["reasoning_tokens"] = spec.reasoning_tokens
+    if spec.reasoning_markers != RunSpec.model_fields["reasoning_markers"].default:
+        asked["reasoning_markers"] = spec.reasoning_markers
+    return asked
 
 
 def identity_hash(parts: Mapping[str, Any]) -> str:

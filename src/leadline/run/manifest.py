@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from leadline import __version__
+from leadline.analysis.base_score import BaseRule
 from leadline.analysis.design import Design, TaskDesign
 from leadline.analysis.thresholds import RULER_THRESHOLDS
 from leadline.errors import RunFolderError
@@ -30,7 +31,18 @@ MANIFEST = "run.json"
 KEYS = ("created", "asked", "spec", "identity", "model")
 """What a reader of a run's folder relies on."""
 
-PACKAGES = ("openvino-genai", "numpy", "tiktoken", "tokenizers", "wonderwords")
+PACKAGES = (
+    "openvino-genai",
+    "xllamacpp",
+    "transformers",
+    "torch",
+    "inspect-ai",
+    "openai",
+    "numpy",
+    "tiktoken",
+    "tokenizers",
+    "wonderwords",
+)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -62,14 +74,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def merged_manifest(
-    folder: Path, spec: RunSpec, facts: ModelFacts, frame: Frame, identity: Mapping[str, Any]
+    folder: Path,
+    spec: RunSpec,
+    facts: ModelFacts,
+    frame: Frame,
+    identity: Mapping[str, Any],
+    items: Mapping[tuple[str, int], int] | None = None,
 ) -> dict[str, Any]:
     """The manifest of a run that begins or goes on now.
 
-    `asked` is everything that was asked for so far, over all invocations: samples by task and length.
+    `asked` is everything that was asked for so far, over all invocations: samples by task and length. `items` says how
+    many there are of each task and length, where that is fewer than `spec.samples`.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    asked = {task: {str(length): spec.samples for length in spec.lengths} for task in spec.tasks}
+    asked = {
+        task: {str(length): (items or {}).get((task, length), spec.samples) for length in spec.lengths}
+        for task in spec.tasks
+    }
     created = now
     if (folder / MANIFEST).exists():
         old = read_manifest(folder)
@@ -83,7 +104,15 @@ def merged_manifest(
         "spec": spec.model_dump(mode="json"),
         "identity": dict(identity),
         "model": {"name": facts.name, **facts.details},
-        "frame": {"name": frame.name, "mode": frame.mode, "before": frame.before, "middle": frame.middle},
+        "frame": {
+            "name": frame.name,
+            "mode": frame.mode,
+            "before": frame.before,
+            "middle": frame.middle,
+            "after": frame.after,
+            "turn_middle": frame.turn_middle,
+            "turn_end": frame.turn_end,
+        },
         "versions": _versions(),
     }
 
@@ -128,6 +157,7 @@ def design_of(manifest: Mapping[str, Any]) -> Design:
         k=spec.k,
         threshold_absolute=score if named is None else named.score,
         threshold_relative=spec.verdict.relative,
+        base=None if spec.verdict.base_times is None else BaseRule(spec.verdict.base_times, spec.verdict.base_lengths),
         claims_tasks=() if asked_of is None else RULER_TASKS if named is not None else tuple(asked),
         threshold_name=name,
         category_thresholds={} if named is None else named.categories,

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from leadline.data.loading import load_tokenizer, quicken
 from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.items import TrialKey
 from leadline.models.base import Backend
 from leadline.models.registry import ModelOptions, open_model
-from leadline.prompt import Frame, FrameCounter, chat_frame, frame_from_option, named_frame
 from leadline.records import ASK_AGAIN, Record
+from leadline.run.closing import Cells
 from leadline.run.engine import Engine
+from leadline.run.framing import check_lengths, open_sampler
 from leadline.run.identity import folder_name, identity
 from leadline.run.manifest import MANIFEST, merged_manifest, write_manifest
-from leadline.run.schedule import Cell, Schedule, audit, prove_tokenizer
+from leadline.run.patience import STANDARD, Traffic
+from leadline.run.prices import Bill, price_of_run
+from leadline.run.schedule import Cell, Round, Schedule, audit, items_of, prove_tokenizer
 from leadline.run.store import Damage, RecordWriter, read_records
 from leadline.sampler import Sampler
-from leadline.spec import RunSpec
+from leadline.spec import RunSpec, parse_markers
 from leadline.tasks.base import Task
-from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.counting import Counter
 from leadline.tokenizers.fast import backend_of
 
 
@@ -57,43 +57,6 @@ class Ended:
     stopped_early: bool
 
 
-def resolve_frame(spec: RunSpec, backend: Backend, tokenizer: Tokenizer) -> Frame:
-    """The frame of a run: what ``--template`` says, else the model's own chat template, else none (a base model)."""
-    facts, prefill = backend.facts(), backend.abilities().prefill
-    if spec.template is not None:
-        return frame_from_option(spec.template, facts.special_tokens, tokenizer, prefill=prefill)
-    if facts.chat_template is not None:
-        return chat_frame(facts.name, facts.chat_template, facts.special_tokens, tokenizer, prefill=prefill)
-    return named_frame("base", tokenizer)
-
-
-def open_sampler(spec: RunSpec, backend: Backend, sources: Sources) -> Sampler:
-    """The sampler of a run against this backend."""
-    tokenizer = backend.tokenizer()
-    if spec.tokenizer is not None:
-        tokenizer = load_tokenizer(spec.tokenizer, offline=spec.offline)
-    tokenizer = quicken(tokenizer, offline=spec.offline)
-    frame = resolve_frame(spec, backend, tokenizer)
-    counter = FrameCounter(Counter(tokenizer), frame)
-    return Sampler(frame, counter, sources, spec.seed, repeat=spec.exhaust == "repeat")
-
-
-def check_lengths(spec: RunSpec, tasks: list[Task], sampler: Sampler) -> None:
-    """Refuse a length at which no task of the run fits.
-
-    Raises:
-        UsageError: names the length and the smallest one that is possible.
-    """
-    shortest = min(spec.lengths)
-    needs = {task.name: sampler.smallest_length(task.at_length(shortest), 0) for task in tasks}
-    name, smallest = min(needs.items(), key=lambda entry: entry[1])
-    if shortest < smallest:
-        raise UsageError(
-            f"at length {shortest} no task fits: the smallest sample ({name}) takes {smallest} tokens, answer "
-            f"included; ask for --lengths {smallest} or more"
-        )
-
-
 def data_hashes(spec: RunSpec, sampler: Sampler, sources: Sources) -> dict[str, str]:
     """Hashes of all data that the suite's tasks draw from, whichever of them this run asks."""
     for task in spec.make_suite_tasks():
@@ -108,7 +71,11 @@ async def run(spec: RunSpec, progress: Progress) -> Ended:
     Raises:
         LeadlineError: what is asked for cannot be done, or the run cannot go on; nothing recorded is lost.
     """
-    backend = open_model(spec.model, ModelOptions(spec.tokenizer, spec.offline))
+    if spec.limit_cost is not None and price_of_run(spec) is None:
+        raise UsageError(
+            f"--limit-cost {spec.limit_cost:g}: the price of {spec.model} is not known: give it too with --price IN,OUT"
+        )
+    backend = open_model(spec.model, ModelOptions.of(spec))
     try:
         tasks = spec.make_tasks()
         sources = Sources(offline=spec.offline)
@@ -133,7 +100,14 @@ async def _measure(
     writer = RecordWriter(folder, spec.shard_of())
     try:
         resumed = (folder / MANIFEST).exists()
-        manifest = merged_manifest(folder, spec, backend.facts(), sampler.frame, parts)
+        manifest = merged_manifest(
+            folder,
+            spec,
+            backend.facts(),
+            sampler.frame,
+            parts,
+            items_of(tasks, spec.lengths, spec.samples, sampler.sources),
+        )
         manifest["tokenizer_backend"] = backend_of(sampler.counter.counter.tokenizer)
         if resumed:
             progress.say(
@@ -141,7 +115,7 @@ async def _measure(
                 "another set-up under the same name needs --label"
             )
         write_manifest(folder, manifest)
-        done, closed = _known(folder, spec, progress)
+        known = _known(folder, spec, backend.abilities().context_tokens, progress)
         abilities = backend.abilities()
         audit(sampler, tasks, _within(spec.lengths, abilities.context_tokens), progress.say)
         schedule = Schedule(
@@ -152,19 +126,33 @@ async def _measure(
             shard=spec.shard_of(),
             in_prefix_order=spec.order == "prefix",
             context_tokens=abilities.context_tokens,
-            done=done,
-            closed=closed,
+            done=known.done,
+            closed=known.closed,
         )
         concurrency = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
-        engine = Engine(backend, sampler, writer, concurrency, closed, progress.record)
+
+        def keep(record: Record) -> None:
+            known.bill.add(record)
+            progress.record(record)
+
+        engine = Engine(
+            backend=backend,
+            sampler=sampler,
+            writer=writer,
+            traffic=Traffic(concurrency, STANDARD, server=backend.facts().name),
+            concurrency=concurrency,
+            cells=Cells(tasks, spec.lengths, known.closed, known.answered),
+            on_record=keep,
+            say=progress.say,
+            reasoning_tokens=spec.reasoning_tokens,
+            reasoning_markers=parse_markers(spec.reasoning_markers),
+        )
         progress.begin(*schedule.estimate())
-        spent = 0
         for made in schedule.rounds():
-            spent += made.prompt_tokens
-            if spec.limit_tokens is not None and spent > spec.limit_tokens:
+            if (limit := _passed_limit(spec, known.bill, made)) is not None:
                 progress.say(
-                    f"stopped before round {made.number + 1}: it would take the run to {spent:,} prompt tokens and "
-                    f"--limit-tokens is {spec.limit_tokens:,}; run again with a higher limit to go on"
+                    f"stopped before round {made.number + 1}: it would take the run to {limit}; run again with a "
+                    "higher limit to go on"
                 )
                 return Ended(folder, stopped_early=True)
             await engine.run(made)
@@ -177,18 +165,52 @@ def _within(lengths: tuple[int, ...], context_tokens: int | None) -> list[int]:
     return [length for length in lengths if context_tokens is None or length <= context_tokens]
 
 
-def _known(folder: Path, spec: RunSpec, progress: Progress) -> tuple[set[TrialKey], set[Cell]]:
-    """Trials that have a final record, and cells that are closed."""
+def _passed_limit(spec: RunSpec, bill: Bill, made: Round) -> str | None:
+    """Which limit the run would be past at the end of this round, in words; None where it would be past none."""
+    prompt_tokens = bill.prompt_tokens + made.prompt_tokens
+    if made.trials and spec.limit_tokens is not None and prompt_tokens > spec.limit_tokens:
+        return f"{prompt_tokens:,} prompt tokens and --limit-tokens is {spec.limit_tokens:,}"
+    if made.trials and spec.limit_cost is not None and bill.price is not None and bill.usd is not None:
+        budget = sum(trial.task.params.output_tokens + spec.reasoning_tokens for trial in made.trials)
+        usd = bill.usd + bill.price.cost_usd(made.prompt_tokens, budget)
+        if usd > spec.limit_cost:
+            return f"${usd:,.2f} at most and --limit-cost is ${spec.limit_cost:,.2f}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a run's folder holds.
+
+    Attributes:
+        done: trials that have a final record.
+        closed: cells of which nothing more is asked.
+        answered: cells of which a trial was read whole.
+        bill: what all records took.
+    """
+
+    done: set[TrialKey]
+    closed: set[Cell]
+    answered: set[Cell]
+    bill: Bill
+
+
+def _known(folder: Path, spec: RunSpec, context_tokens: int | None, progress: Progress) -> _Known:
+    """What is in the folder; a length that was refused and that the server accepts now is open again."""
+    bill = Bill(price_of_run(spec))
     damage = Damage()
     done: set[TrialKey] = set()
     closed: set[Cell] = set()
+    answered: set[Cell] = set()
     for record in read_records(folder, skip_damaged=spec.skip_damaged, damage=damage):
-        if record.outcome in ASK_AGAIN:
+        bill.add(record)
+        cell = (record.key.item.task, record.key.length)
+        accepted = record.outcome == "over_length" and context_tokens is not None and cell[1] <= context_tokens
+        if record.outcome in ASK_AGAIN or accepted:
             done.discard(record.key)
             continue
         done.add(record.key)
-        if record.outcome in ("does_not_fit", "over_length"):
-            closed.add((record.key.item.task, record.key.length))
+        (closed if record.outcome in ("does_not_fit", "over_length") else answered).add(cell)
     if damage.lines:
         progress.say(f"{damage.lines} damaged record lines were skipped")
-    return done, closed
+    return _Known(done, closed, answered, bill)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from leadline.items import Fit, ItemKey, Plan, Sample, TrialKey
 from leadline.sampler import Sampler
-from leadline.tasks.base import Task, item_key
+from leadline.sizing.haystack import is_windowed
+from leadline.sizing.request import budget_for
+from leadline.tasks.base import Sources, Task, item_key
 from leadline.tokenizers.fast import FastTokenizer
-
-ROUND_ITEMS = 25
-"""Items of each task and length in a round where no stopping rule asks for smaller ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Trial:
     fit: Fit
     group: str
     shared_tokens: int
+    inner: str = ""
 
 
 @dataclass(slots=True)
@@ -75,8 +76,16 @@ class Schedule:
 
     def rounds(self) -> Iterator[Round]:
         """One round after the other, each made when it is asked for."""
-        for number, start in enumerate(range(0, self.samples, ROUND_ITEMS)):
-            yield self._round(number, range(start, min(start + ROUND_ITEMS, self.samples)))
+        shares = {
+            (task.name, length): task.at_length(length).rounds(self.samples, self.sampler.sources)
+            for task in self.tasks
+            for length in self.lengths
+        }
+        for number in count():
+            indices = {cell: share for cell, rounds in shares.items() if (share := next(rounds, None)) is not None}
+            if not indices:
+                return
+            yield self._round(number, indices)
 
     def estimate(self) -> tuple[int, int]:
         """About how many trials and prompt tokens there are to ask, from lengths alone."""
@@ -88,41 +97,44 @@ class Schedule:
             cell = (key.item.task, key.length)
             if key.item.task in names and key.item.index < self.samples and key.item.index % shards == mine:
                 finished[cell] = finished.get(cell, 0) + 1
-        share = len(range(mine, self.samples, shards))
         for task in self.tasks:
             for length in self.lengths:
                 cell = (task.name, length)
                 if cell in self.closed or (self.context_tokens is not None and length > self.context_tokens):
                     continue
+                variant = task.at_length(length)
+                rounds = variant.rounds(self.samples, self.sampler.sources)
+                share = sum(index % shards == mine for indices in rounds for index in indices)
                 missing = max(0, share - finished.get(cell, 0))
                 trials += missing
-                tokens += missing * max(0, length - task.params.output_tokens)
+                tokens += missing * max(0, length if is_windowed(variant) else budget_for(variant, length))
         return trials, tokens
 
-    def _round(self, number: int, indices: range) -> Round:
+    def _round(self, number: int, indices: Mapping[Cell, Sequence[int]]) -> Round:
         made = Round(number)
         mine, shards = self.shard
         for task in self.tasks:
-            asked = {
-                length: task.at_length(length)
-                for length in self.lengths
-                if self._is_open(made, task.at_length(length), length, indices)
-            }
-            for index in indices:
-                if index % shards != mine:
-                    continue
+            # Item by item, so that an item is planned once for all lengths that ask it.
+            asked: dict[int, list[tuple[int, Task]]] = {}
+            for length in self.lengths:
+                variant, share = task.at_length(length), indices.get((task.name, length), ())
+                if share and self._is_open(made, variant, length, share):
+                    for index in share:
+                        if index % shards == mine:
+                            asked.setdefault(index, []).append((length, variant))
+            for index, variants in asked.items():
                 plans: dict[ItemKey, Plan] = {}
-                for length, variant in list(asked.items()):
-                    item = item_key(variant, self.sampler.seed, index)
-                    plan = plans.get(item) or plans.setdefault(item, self.sampler.plan(variant, index))
-                    if not self._place(made, variant, plan, item, length):
-                        del asked[length]
+                for length, variant in variants:
+                    if (task.name, length) not in self.closed:
+                        item = item_key(variant, self.sampler.seed, index)
+                        plan = plans.get(item) or plans.setdefault(item, self.sampler.plan(variant, index))
+                        self._place(made, variant, plan, item, length)
         made.trials = [trial for trial in made.trials if (trial.task.name, trial.key.length) not in self.closed]
         if self.in_prefix_order:
-            made.trials.sort(key=lambda trial: (trial.group, -trial.shared_tokens, trial.key.length))
+            made.trials.sort(key=lambda trial: (trial.group, -trial.shared_tokens, trial.key.length, trial.inner))
         return made
 
-    def _is_open(self, made: Round, task: Task, length: int, indices: range) -> bool:
+    def _is_open(self, made: Round, task: Task, length: int, indices: Sequence[int]) -> bool:
         """Whether a cell is to be asked; the first refusal of a cell leaves one key to be recorded."""
         cell = (task.name, length)
         if cell in self.closed:
@@ -133,21 +145,42 @@ class Schedule:
         made.beyond.append(TrialKey(item_key(task, self.sampler.seed, indices[0]), length))
         return False
 
-    def _place(self, made: Round, task: Task, plan: Plan, item: ItemKey, length: int) -> bool:
-        """Put a trial into the round unless it is done; False where the item does not fit, which closes its cell."""
+    def _place(self, made: Round, task: Task, plan: Plan, item: ItemKey, length: int) -> None:
+        """Put a trial into the round unless it is done. An item that does not fit closes its cell."""
         key = TrialKey(item, length)
         if key in self.done:
-            return True
+            return
         fit = self.sampler.fit(task, plan, length)
+        cell = (task.name, length)
         if fit is None:
-            self.closed.add((task.name, length))
+            self.closed.add(cell)
             made.unfit.append(key)
-            return False
-        group, shared = "", 0
-        if plan.prefix is not None:
-            group, shared = plan.prefix.group, int(plan.prefix.fraction * fit.prompt_tokens)
-        made.trials.append(Trial(task, key, fit, group, shared))
-        return True
+            return
+        if self.context_tokens is not None and fit.prompt_tokens + task.params.output_tokens > self.context_tokens:
+            self.closed.add(cell)
+            made.beyond.append(key)
+            return
+        made.trials.append(Trial(task, key, fit, *shared_prefix(plan, fit, length)))
+
+
+def items_of(tasks: Sequence[Task], lengths: Sequence[int], samples: int, sources: Sources) -> dict[Cell, int]:
+    """How many items of each task and length there are among the first `samples`."""
+    return {
+        (task.name, length): sum(map(len, task.at_length(length).rounds(samples, sources)))
+        for task in tasks
+        for length in lengths
+    }
+
+
+def shared_prefix(plan: Plan, fit: Fit, length: int) -> tuple[str, int, str]:
+    """Group, shared tokens and inner group of a trial: what it has in common with its neighbours in the queue."""
+    prefix = plan.prefix
+    if prefix is None:
+        return "", 0, ""
+    if fit.window is None:
+        return prefix.group, int(prefix.fraction * fit.prompt_tokens), prefix.inner
+    # A window begins elsewhere at another length, so that only trials of one length share anything.
+    return f"{prefix.group}:{length:09}", int(prefix.fraction * fit.size), prefix.inner
 
 
 def lanes(trials: Sequence[Trial], count: int) -> list[Sequence[Trial]]:
@@ -181,7 +214,9 @@ def prove_tokenizer(
         sample for task in tasks for length in _extremes(lengths) for _, sample in _audited(sampler, task, length)
     )
     frame = sampler.frame
-    difference = tokenizer.prove(frame.render(sample.text, sample.answer_prefix, sample.turns) for sample in samples)
+    difference = tokenizer.prove(
+        frame.render(sample.text, sample.answer_prefix, sample.turns, sample.system) for sample in samples
+    )
     if difference is not None:
         report(f"{difference}: this run counts with the exact tokenizer, which is slower")
 
@@ -195,7 +230,7 @@ def audit(sampler: Sampler, tasks: Sequence[Task], lengths: Sequence[int], repor
     for task in tasks:
         for length in _extremes(lengths):
             for fit, sample in _audited(sampler, task, length):
-                whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns)
+                whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns, sample.system)
                 if whole != fit.prompt_tokens:
                     sampler.distrust(task)
                     report(

@@ -50,26 +50,36 @@ def read_records(folder: Path, *, skip_damaged: bool = False, damage: Damage | N
     """
     files = sorted(folder.glob("records-*.jsonl"), key=lambda path: path.stem.split("-", 2)[2])
     for path in files:
+        for number, line in enumerate(_lines(path), start=1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                yield Record.from_json(line.decode("utf-8"))
+            except ValueError as error:
+                if not skip_damaged:
+                    raise RunFolderError(
+                        f"{path}, line {number} is damaged: restore the file, or go on without the line "
+                        "with --skip-damaged"
+                    ) from error
+                if damage is not None:
+                    damage.lines += 1
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith(b"\n"):
-                    break
-                try:
-                    yield Record.from_json(line.decode("utf-8"))
-                except ValueError as error:
-                    if not skip_damaged:
-                        raise RunFolderError(
-                            f"{path}, line {number} is damaged: restore the file, or go on without the line "
-                            "with --skip-damaged"
-                        ) from error
-                    if damage is not None:
-                        damage.lines += 1
+            yield from file
+    except OSError as error:
+        raise RunFolderError(
+            f"{path} cannot be read ({error.strerror}): see to the disk; nothing is changed meanwhile"
+        ) from error
 
 
 class RecordWriter:
     """Appends records to a file of its own; `append` returns when the line has reached the disk.
 
-    A thread writes and syncs whatever has come in since its last sync, so many lanes share one sync.
+    A thread writes and syncs whatever has come in since its last sync, so many lanes share one sync. After a line that
+    could not be written nothing more is: the run must stop, and what is in the file is whole.
     """
 
     def __init__(self, folder: Path, shard: tuple[int, int]) -> None:
@@ -119,7 +129,8 @@ class RecordWriter:
         self._lock.release()
 
     def _write(self) -> None:
-        file = None
+        file: _RecordFile | None = None
+        failure: OSError | None = None
         ended = False
         while not ended:
             batch = [self._queue.get()]
@@ -128,22 +139,54 @@ class RecordWriter:
                     batch.append(self._queue.get_nowait())
             ended = None in batch
             waiting = [entry for entry in batch if entry is not None]
-            failure: OSError | None = None
-            try:
-                if file is None and waiting:
-                    file = self.path.open("ab")
-                if file is not None:
-                    file.write("".join(line for line, _ in waiting).encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-            except OSError as error:
-                failure = error
+            if waiting and failure is None:
+                try:
+                    file = file or _RecordFile(self.path)
+                    file.append("".join(line for line, _ in waiting).encode())
+                except OSError as error:
+                    failure = error
             for _, future in waiting:
                 with contextlib.suppress(RuntimeError):
                     future.get_loop().call_soon_threadsafe(_settle, future, failure, self.path)
         if file is not None:
+            file.close()
+
+
+class _RecordFile:
+    """A file whose every append is on the disk whole, or not in the file at all."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+        self._size = 0
+        _sync_folder(path.parent)
+
+    def append(self, data: bytes) -> None:
+        """Write and sync; a part that was written before an error is taken back."""
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+            os.fsync(self._descriptor)
+        except OSError:
             with contextlib.suppress(OSError):
-                file.close()
+                os.ftruncate(self._descriptor, self._size)
+            raise
+        self._size += len(data)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name durable, where the system can sync a folder."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _settle(future: asyncio.Future[None], failure: OSError | None, path: Path) -> None:

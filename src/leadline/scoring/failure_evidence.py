@@ -15,6 +15,9 @@ COPY_CHARACTERS = 40
 ANSWER_CHARACTERS = 2_000
 """How much of an answer is looked at for copied stretches; every answer budget of the suites is shorter."""
 
+REPEATED_CHARACTERS = 24
+"""Less than this much of repetition may be a list of few short entries."""
+
 FUNCTION_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -145,6 +148,21 @@ def copied(answer: str, source: str) -> Stretch | None:
             left = _most(at, lambda more, a=at, e=end + right: answer[a - more : e] in source)
             return Stretch(at - left, end + right)
     return None
+
+
+def repeats(text: str) -> bool:
+    """Whether at least half of a text, up to its end, is one stretch said twice or more (and 24 characters or more).
+
+    Such an answer was not on its way to anything when its budget ran out. The stretch may be cut at the end, and may be
+    of any length: what `leadline.scoring.degeneration` calls a loop is the whole of an answer and has short units.
+    """
+    for unit in range(1, len(text) // 2 + 1):
+        same = 0
+        while same < len(text) - unit and text[-1 - same] == text[-1 - same - unit]:
+            same += 1
+        if same >= unit and 2 * (same + unit) >= max(len(text), 2 * REPEATED_CHARACTERS):
+            return True
+    return False
 
 
 def _most(limit: int, holds: Callable[[int], bool]) -> int:

@@ -23,6 +23,7 @@ from typing import Literal, get_args
 from leadline.items import Sample
 from leadline.records import Outcome
 from leadline.scoring.failure_evidence import (
+    COPY_CHARACTERS,
     FUNCTION_WORDS,
     Item,
     Stretch,
@@ -31,13 +32,11 @@ from leadline.scoring.failure_evidence import (
     example_items,
     example_of,
     folded,
-    folded_lines,
     folded_white_space,
-    listed_words,
-    shaped_items,
-    spaced_words,
+    repeats,
     without_thousands_commas,
 )
+from leadline.scoring.failures_items import items_of
 from leadline.scoring.failures_of_questions import kind_of_question
 from leadline.scoring.matching import clean, recall
 
@@ -77,6 +76,10 @@ LED_IN_CHARACTERS, LED_OUT_CHARACTERS = 4, 16
 """A copied stretch with this much text before and behind its first item copies the text, not the item: ``VAR `` before
 a variable is the shortest; an answer that quotes its one sentence ends with the item."""
 
+GIVEN_BACK_SHARE = 0.75
+"""An answer with a key that was asked for gives the question back where so many of its words are the question's. A
+sentence that says that there is no such number has more words of its own."""
+
 _ASSIGNMENT = re.compile(r"VAR \w+ = (?:VAR )?\w+")
 """A line of variable tracking: names are asked for, so that an answer that begins with one copies the text."""
 
@@ -100,24 +103,28 @@ def failure_kind(sample: Sample, response_text: str | None, outcome: Outcome) ->
         return "cut_by_budget" if cut else "empty"
     if "question" in sample.plan.facts:
         return kind_of_question(sample, answer, cut)
-    return _judge(sample, plain, cut, _items(sample, answer, plain))
+    return _judge(sample, plain, cut, items_of(sample, answer, plain))
 
 
 def _judge(sample: Sample, answer: str, cut: bool, items: Sequence[Item]) -> FailureKind:
     """Rules 2 to 7, for everything but questions on documents."""
-    context = folded_white_space(context_of(sample))
+    # Folding a long text takes longer than all else; a short answer that has items is never looked up in it.
+    looked_up = len(answer) >= COPY_CHARACTERS or not items or _ASSIGNMENT.match(answer) is not None
+    context = context_of(sample) if looked_up else ""
+    if " " in answer:
+        context = folded_white_space(context)
     if (kind := _copied(sample, answer, context, items)) is not None:
         return kind
     missing = [forms for forms in sample.plan.answers if not recall(answer, (forms,))]
     if _is_cut_uuid(answer, missing):
         return "cut_by_budget" if cut and _ends_in_digits(answer) else "cut_uuid"
     wanted = folded(form for forms in sample.plan.answers for form in forms)
-    if cut and items and items[-1].value not in wanted and items[-1].end >= len(answer.rstrip(" .,;")):
+    if cut and items and items[-1].end >= len(answer.rstrip(" .,;")) and _may_become(items[-1], wanted):
         items = items[:-1]  # the budget ended inside it
         if not items:
             return "cut_by_budget"
     if not items:
-        return _without_items(answer, context, cut, missing)
+        return _without_items(sample, answer, context, cut, missing)
     return _of_items(sample, answer, cut, items[: len(sample.plan.answers)], wanted)
 
 
@@ -137,6 +144,11 @@ def _of_items(sample: Sample, answer: str, cut: bool, items: Sequence[Item], wan
     return "cut_by_budget" if cut and len(answer) - items[-1].end <= RUN_ON_CHARACTERS else "partial"
 
 
+def _may_become(item: Item, wanted: frozenset[str]) -> bool:
+    """Whether a wrong item at the very end is short enough to have grown into a wanted one."""
+    return item.value not in wanted and len(item.value) <= max(map(len, wanted))
+
+
 def _classifier(sample: Sample) -> Callable[[str], FailureKind]:
     """What an item is that was not asked for."""
     facts = sample.plan.facts
@@ -150,11 +162,22 @@ def _classifier(sample: Sample) -> Callable[[str], FailureKind]:
             return "other_chain"
         if value in example:
             return "copied_example"
-        if re.search(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])", text):
+        if _stands_in(text, value):
             return "neighbour" if needles and _is_near(sample, value) else "distractor_value"
         return "common_words" if value in FUNCTION_WORDS else "not_in_context"
 
     return classify
+
+
+def _stands_in(text: str, value: str) -> bool:
+    """Whether the value stands in the text with no letter or digit directly before or after it."""
+    at = text.find(value)
+    while at >= 0:
+        end = at + len(value)
+        if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+            return True
+        at = text.find(value, at + 1)
+    return False
 
 
 def _is_near(sample: Sample, value: str) -> bool:
@@ -170,12 +193,15 @@ def _is_near(sample: Sample, value: str) -> bool:
 def _copied(sample: Sample, answer: str, context: str, items: Sequence[Item]) -> FailureKind | None:
     """Rules 2 and 3. Where a stretch stands in both, as noise does, it is of the context."""
     example = folded_white_space(example_of(sample))
-    if line := _ASSIGNMENT.match(answer):
-        return "copied_context" if line[0] in context else "copied_example" if line[0] in example else None
+    line = _ASSIGNMENT.match(answer)
+    if line and line[0] in context:
+        return "copied_context"
+    if line and line[0] in example:
+        return "copied_example"
     of_context, of_example = copied(answer, context), copied(answer, example)
     if of_example is not None and (of_context is None or of_example.characters > of_context.characters):
         return "copied_example"
-    if of_context is not None and (_is_of_words(sample) or _copies_text(of_context, items)):
+    if of_context is not None and (line or _is_of_words(sample) or _copies_text(of_context, items)):
         return "copied_context"
     return None
 
@@ -201,56 +227,35 @@ def _ends_in_digits(answer: str) -> bool:
     return tail is not None and len(tail[0]) >= UUID_DIGITS
 
 
-def _without_items(answer: str, context: str, cut: bool, missing: Sequence[tuple[str, ...]]) -> FailureKind:
+def _without_items(
+    sample: Sample, answer: str, context: str, cut: bool, missing: Sequence[tuple[str, ...]]
+) -> FailureKind:
     """Rule 7: nothing in the answer has the shape of a target."""
     folded_answer = answer.casefold()
-    numbers = [run for run in re.finditer(r"[\w-]{3,}", folded_answer) if any(map(str.isdigit, run[0]))]
+    numbers = [run[0] for run in re.finditer(r"[\w-]{3,}", folded_answer) if any(map(str.isdigit, run[0]))]
     forms = [form.casefold() for forms in missing for form in forms]
-    if any(number[0] in form and 2 * len(number[0]) >= len(form) for number in numbers for form in forms):
+    if any(number in form and 2 * len(number) >= len(form) for number in numbers for form in forms):
         return "partial"
-    if cut:
-        unfinished = numbers[-1:] if numbers and numbers[-1].end() == len(answer) else []
-        shortest = min(map(len, forms))
-        whole = [number for number in numbers if number not in unfinished or len(number[0]) >= shortest]
-        return "not_in_context" if any(2 * len(number[0]) >= shortest for number in whole) else "cut_by_budget"
-    words = re.findall(r"\w+", folded_answer)
-    if all(word in FUNCTION_WORDS for word in words):
+    if cut and not repeats(answer):
+        return "cut_by_budget"
+    if all(word in FUNCTION_WORDS for word in re.findall(r"\w+", folded_answer)):
         return "common_words"
-    return "copied_context" if answer.strip(" .,:;") in context else "not_in_context"
+    if answer.strip(" .,:;") in context or _gives_back(sample, folded_answer):
+        return "copied_context"
+    return "not_in_context"
+
+
+def _gives_back(sample: Sample, answer: str) -> bool:
+    """Whether an answer is a key that was asked for, with little around it but words of the question."""
+    given = folded(sample.plan.facts.get("given", ()))
+    if not any(key in answer for key in given):
+        return False
+    asked = " ".join([*sample.span_texts("question"), sample.answer_prefix, *given])
+    known = set(re.findall(r"\w+", asked.casefold()))
+    words = re.findall(r"\w+", answer)
+    return sum(word in known for word in words) >= GIVEN_BACK_SHARE * len(words)
 
 
 def _is_of_words(sample: Sample) -> bool:
     """Whether the whole text is made of items, as in the tasks that count words."""
     return not sample.plan.facts.keys() & {"needles", "chains"}
-
-
-def _items(sample: Sample, answer: str, plain: str) -> list[Item]:
-    """What an answer names, in order; places are those in `plain`, which is the answer with white space folded."""
-    facts = sample.plan.facts
-    if "needles" in facts:
-        return _values(sample, plain)
-    if "chains" in facts:
-        return _variables(sample, plain)
-    return listed_words(folded_lines(answer)) if "first_candidate" in facts else _coded_words(sample, plain)
-
-
-def _values(sample: Sample, answer: str) -> list[Item]:
-    """Values of the wanted shape; a key that the question names is none, so that giving it back copies the text."""
-    facts = sample.plan.facts
-    return shaped_items(answer, f"(?i:{facts['item_pattern']})", (), folded(facts["given"]))
-
-
-def _variables(sample: Sample, answer: str) -> list[Item]:
-    """Names of variables: of the wanted shape, or planted anywhere, the worked example's included."""
-    facts = sample.plan.facts
-    known = [name for chain in facts["chains"] for name in chain["names"]]
-    return shaped_items(answer, facts["item_pattern"], [*known, *example_items(sample)], frozenset())
-
-
-def _coded_words(sample: Sample, answer: str) -> list[Item]:
-    """Words of a coded text, which may stand side by side; prose around them is no item."""
-    facts = sample.plan.facts
-    given = folded(facts["given"])
-    items = [item for item in spaced_words(answer) if item.value not in given]
-    coded = [item for item in items if re.fullmatch(facts["item_pattern"], item.value)]
-    return coded or items

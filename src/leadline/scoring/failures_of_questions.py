@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from leadline.items import Sample
-from leadline.scoring.failure_evidence import FUNCTION_WORDS, context_of, copied, folded_white_space
+from leadline.scoring.failure_evidence import FUNCTION_WORDS, context_of, copied, folded_white_space, repeats
 
 QuestionFailure = Literal[
     "copied_context",
@@ -21,28 +21,32 @@ QuestionFailure = Literal[
 QUOTED_CHARACTERS = 80
 """A longer stretch of a document is copied text; a shorter one may be an answer in the document's words."""
 
+STEM_LETTERS = 4
+"""Shorter words of a question begin too many others."""
+
 _WORD = re.compile(r"[^\W_]+")
-_OPENING = re.compile(r"(?i)^(?:(?:the )?answer(?: is)?\s*:?\s+)")
+_OPENING = re.compile(r"(?i)^(?:the )?answer(?: is)?(?:\s*:\s*|\s+(?!is\b)|$)")
 _YES_OR_NO = frozenset({"yes", "no"})
 
 
 def kind_of_question(sample: Sample, answer: str, cut: bool) -> QuestionFailure:
-    """The kind of a wrong answer, judged by its first line: base models go on to questions of their own.
+    """The kind of a wrong answer, by its first line that says something: base models go on to questions of their own.
 
-    In this order: a long stretch of the documents is `copied_context`; nothing but function words `common_words`;
-    part of an accepted form, or such a part with more around it, `partial`; words of a golden document
-    `neighbour` (the right place, the wrong words); words of another document `distractor_value`; a first line that
-    the budget ended `cut_by_budget`; anything else `not_in_context`. A wrong yes or no is of no document.
+    In this order: a long stretch of the documents, or the question itself, is `copied_context`; nothing but function
+    words `common_words`; part of an accepted form, or such a part with more around it, `partial`; words of a golden
+    document `neighbour` (the right place, the wrong words); words of another document `distractor_value`; a first line
+    that the budget ended, but in a loop, `cut_by_budget`; anything else `not_in_context`. A wrong yes or no is of no
+    document.
     """
     context = context_of(sample)
     stretch = copied(folded_white_space(answer), folded_white_space(context))
-    if stretch is not None and stretch.characters >= QUOTED_CHARACTERS:
+    lines = [line for line in (_OPENING.sub("", line.strip()) for line in answer.splitlines()) if line]
+    line = lines[0] if lines else ""
+    words, question = _words(line), _words(str(sample.plan.facts["question"]))
+    if words == question or (stretch is not None and stretch.characters >= QUOTED_CHARACTERS):
         return "copied_context"
-    lines = [line for line in answer.splitlines() if line.strip()]
-    line = _OPENING.sub("", lines[0].strip())
-    words = _words(line)
-    known = FUNCTION_WORDS | set(_words(str(sample.plan.facts["question"])))
-    content = [word for word in words if word not in known]
+    known = FUNCTION_WORDS | set(question)
+    content = [word for word in words if word not in known and not _inflects(word, question)]
     if words and all(word in FUNCTION_WORDS for word in words):
         return "common_words"
     if any(_is_part(content, _words(form)) for forms in sample.plan.answers for form in forms):
@@ -53,11 +57,16 @@ def kind_of_question(sample: Sample, answer: str, cut: bool) -> QuestionFailure:
             return "neighbour"
         if _stands_in(words, _words(context)):
             return "distractor_value"
-    return "cut_by_budget" if cut and len(lines) == 1 else "not_in_context"
+    return "cut_by_budget" if cut and len(lines) == 1 and not repeats(line) else "not_in_context"
 
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
+
+
+def _inflects(word: str, question: list[str]) -> bool:
+    """Whether a word is one of the question with an ending more, as an answer in a whole sentence has it."""
+    return any(len(asked) >= STEM_LETTERS and word.startswith(asked) for asked in question)
 
 
 def _is_part(content: list[str], form: list[str]) -> bool:

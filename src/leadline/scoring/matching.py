@@ -48,8 +48,8 @@ def clean(text: str, reasoning_markers: ReasoningMarkers = THINK) -> str:
     return _CONTROL.sub("\n", without_reasoning(text, reasoning_markers)).strip()
 
 
-def recall(answer: str, targets: Targets) -> float:
-    """Share of the targets, 0 to 1, of which the answer contains an accepted form, case-insensitive.
+def recall(answer: str, targets: Targets, *, case_sensitive: bool = False) -> float:
+    """Share of the targets, 0 to 1, of which the answer contains an accepted form; the case counts only if asked for.
 
     Question answering has one target with many forms, so that this is its maximum rule too. Source: RULER, section 4
     (recall-based accuracy). Case is folded character by character, without looking at the neighbours, so that a form
@@ -59,6 +59,8 @@ def recall(answer: str, targets: Targets) -> float:
         ValueError: there is no target.
     """
     _require(targets)
+    if case_sensitive:
+        return sum(any(form and form in answer for form in forms) for forms in targets) / len(targets)
     folded = answer.casefold()
     return sum(any(form and form.casefold() in folded for form in forms) for forms in targets) / len(targets)
 

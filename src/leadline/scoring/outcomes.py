@@ -6,7 +6,7 @@ One function, one order. The first rule that holds decides, causes before sympto
  2. a permanent error            its kind: `over_length`, `filtered` or `failed`
  3. the provider filtered        `filtered`
  4. tokens of the prompt missing `truncated_prompt`, whatever was answered: the model did not read what was meant
- 5. no text                      `failed`; `truncated_output` where reasoning took the whole budget
+ 5. no text                      `failed`; `truncated_output` where reasoning took the whole budget or never ended
  6. a loop, or an echo           `degenerate`: before the budget, because loops and echoes run into it as a rule
  7. a refusal                    `refused`
  8. cut by the budget            `truncated_output`
@@ -16,12 +16,14 @@ One function, one order. The first rule that holds decides, causes before sympto
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from leadline.records import Outcome
 from leadline.requests import Response
 from leadline.scoring.degeneration import copied_stretch, is_loop
-from leadline.scoring.matching import THINK, ReasoningMarkers, Targets, recall, without_reasoning
+from leadline.scoring.matching import THINK, ReasoningMarkers, Targets, recall
+from leadline.scoring.reasoning import split_reasoning
 
 TOLERANCE_TOKENS = 16
 """Tokens by which a server may count less than we do: BOS, the headers of a turn, an empty system message. Templates
@@ -33,6 +35,9 @@ TOLERANCE_SHARE = 0.005
 ESTIMATE_SHARE = 1 / 3
 """The same where our tokenizer is not the model's: vocabularies of 32 thousand and of 200 thousand entries differ by up
 to a quarter on English prose. A cut to a smaller context still shows."""
+
+DOUBLED_BOS = "the prompt begins with more than one token for the beginning of text"
+"""How a note on it begins. A model's score falls by 6 points at short lengths and by 20 at 128K for one too many."""
 
 REFUSAL_CHARACTERS = 300
 """A longer text is an answer, whatever it begins with."""
@@ -65,6 +70,7 @@ def judge(
     exact_tokenizer: bool,
     prompt_text: str | None,
     budget_tokens: int | None = None,
+    reasoning_tokens: int = 0,
     answers: Targets = (),
     reasoning_markers: ReasoningMarkers = THINK,
 ) -> Judgement:
@@ -76,6 +82,7 @@ def judge(
         exact_tokenizer: whether that count is the model's own.
         prompt_text: the prompt, for finding echoes; None leaves that out.
         budget_tokens: tokens that the answer could take, for servers that do not say why they stopped.
+        reasoning_tokens: further tokens that reasoning could take.
         answers: what was wanted: an answer that is right before it runs on is no echo, and no refusal.
         reasoning_markers: opening and closing markers of reasoning inside the text.
     """
@@ -86,12 +93,28 @@ def judge(
     missing, notes = _prompt_gap(response.prompt_tokens, expected_prompt_tokens, exact_tokenizer)
     if missing:
         return Judgement("truncated_prompt", notes)
-    cut = _is_cut(response, budget_tokens)
+    if response.bos_tokens is not None and response.bos_tokens > 1:
+        notes = (*notes, f"{DOUBLED_BOS} ({response.bos_tokens}): template and tokenizer each add one; turn one off")
+    cut = _is_cut(response, None if budget_tokens is None else budget_tokens + reasoning_tokens)
+    parts = split_reasoning(response.text or "", reasoning_markers)
+    if not parts.ended:
+        why = f"the budget of {reasoning_tokens} reasoning tokens" if cut else "the model stopped inside it"
+        return Judgement("truncated_output", (*notes, f"the reasoning never ended: {why}; allow more for reasoning"))
     if not (response.text or "").strip():
         return _without_text(response, cut, notes)
-    text = without_reasoning(response.text or "", reasoning_markers).strip()
-    outcome, *why = _of_text(text, prompt_text, answers, cut)
+    outcome, *why = _of_text(parts.answer.strip(), prompt_text, answers, cut)
     return Judgement(outcome, (*notes, *why))
+
+
+def reasoning_apart(response: Response, reasoning_markers: ReasoningMarkers = THINK) -> Response:
+    """The response with reasoning that stood inside its text moved to its reasoning field."""
+    if response.text is None:
+        return response
+    parts = split_reasoning(response.text, reasoning_markers)
+    if not parts.reasoning and parts.ended:
+        return response
+    reasoning = "\n".join(text for text in (response.reasoning, parts.reasoning) if text)
+    return replace(response, text=parts.answer, reasoning=reasoning)
 
 
 def _withheld(response: Response) -> Judgement | None:

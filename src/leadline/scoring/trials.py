@@ -22,8 +22,9 @@ class Scored:
 def score(record: Record, reasoning_markers: ReasoningMarkers = THINK) -> Scored | None:
     """Scores of a record; None where its outcome is not scored.
 
-    Three facts of the plan steer the strict score: ``item_pattern`` (the shape of an item, a regular expression),
-    ``distractors`` (values planted to mislead) and ``given`` (items that the question itself names).
+    Four facts of the plan steer the strict score: ``item_pattern`` (the shape of an item, a regular expression),
+    ``distractors`` (values planted to mislead), ``names`` (all that could have been the answer) and ``given`` (items
+    that the question itself names). ``case_sensitive`` makes the case count (NoLiMa's rule).
 
     Raises:
         ValueError: an answered record has no target.
@@ -36,11 +37,11 @@ def score(record: Record, reasoning_markers: ReasoningMarkers = THINK) -> Scored
     answer = clean(record.response.text or "", reasoning_markers)
     pattern = record.facts.get("item_pattern")
     return Scored(
-        recall=recall(answer, record.answers),
+        recall=recall(answer, record.answers, case_sensitive=record.facts.get("case_sensitive") is True),
         strict=strict(
             answer,
             record.answers,
-            distractors=_texts(record.facts, "distractors"),
+            distractors=(*_texts(record.facts, "distractors"), *_texts(record.facts, "names")),
             pattern=None if pattern is None else str(pattern),
             given=_texts(record.facts, "given"),
         ),

@@ -18,7 +18,9 @@ from leadline.items import Fit, ItemKey, TrialKey
 from leadline.prompt import FrameCounter, named_frame
 from leadline.records import Outcome, Record
 from leadline.requests import Abilities, ModelFacts, Request, Response
+from leadline.run.closing import Cells
 from leadline.run.engine import Engine
+from leadline.run.patience import Patience, Traffic
 from leadline.run.schedule import Cell, Schedule
 from leadline.run.store import RecordWriter
 from leadline.sampler import Sampler
@@ -26,6 +28,9 @@ from leadline.tasks.base import Task
 from leadline.tasks.registry import make_task
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.counting import Counter
+
+HASTE = Patience(attempts=3, first_wait_s=0.001, longest_wait_s=0.002)
+"""So that a test waits for nothing."""
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -114,6 +119,7 @@ class Bench:
     tasks: list[Task]
     closed: set[Cell] = field(default_factory=set[Cell])
     records: list[Record] = field(default_factory=list[Record])
+    said: list[str] = field(default_factory=list[str])
 
     def schedule(
         self,
@@ -129,9 +135,21 @@ class Bench:
             self.sampler, self.tasks, lengths, samples, shard, in_prefix_order, context_tokens, done, self.closed
         )
 
-    async def run(self, backend: StubBackend, schedule: Schedule, concurrency: int = 4) -> list[Record]:
+    async def run(
+        self, backend: StubBackend, schedule: Schedule, concurrency: int = 4, patience: Patience = HASTE
+    ) -> list[Record]:
         writer = RecordWriter(self.folder, (0, 1))
-        engine = Engine(backend, self.sampler, writer, concurrency, self.closed, self.records.append)
+        cells = Cells(self.tasks, schedule.lengths, self.closed)
+        engine = Engine(
+            backend,
+            self.sampler,
+            writer,
+            Traffic(concurrency, patience, server="stub"),
+            concurrency,
+            cells,
+            self.records.append,
+            self.said.append,
+        )
         try:
             for made in schedule.rounds():
                 await engine.run(made)

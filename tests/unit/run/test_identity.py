@@ -36,6 +36,10 @@ def hash_of(options: dict[str, Any], facts: ModelFacts = FACTS, frame: str = "ba
         {"out": "elsewhere"},
         {"offline": True},
         {"skip_damaged": True},
+        {"base_url": "http://elsewhere:1/v1"},
+        {"api_key_env": "OTHER_KEY"},
+        {"timeout_s": 5},
+        {"endpoint": "chat", "reasoning_tokens": 0},
     ],
     ids=str,
 )
@@ -50,6 +54,8 @@ def test_what_changes_an_item_or_an_answer_is_another_run() -> None:
         hash_of({"set": {"niah.num_keys": 2}}),
         hash_of({"max_tokens": 20}),
         hash_of({"label": "x"}),
+        hash_of({"endpoint": "completions"}),
+        hash_of({"reasoning_tokens": 100}),
         hash_of({"suite": "ruler"}),
         hash_of({}, frame="llama2"),
         hash_of({}, facts=ModelFacts("other", FACTS.details)),
@@ -65,3 +71,9 @@ def test_a_folders_name_is_plain() -> None:
     model, run = name.split("/")
     assert model == "openai-..-a-b-c=1"
     assert run.startswith("quick-")
+
+
+def test_a_server_with_more_context_or_a_new_version_goes_on_with_its_run() -> None:
+    served = replace(FACTS, details={**FACTS.details, "served_context_tokens": 2048, "server_version": "1"})
+    raised = replace(FACTS, details={**FACTS.details, "served_context_tokens": 8192, "server_version": "2"})
+    assert hash_of({}, facts=served) == hash_of({}, facts=raised) == hash_of({})

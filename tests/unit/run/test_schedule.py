@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.items import Fit, ItemKey, TrialKey
-from leadline.run.schedule import ROUND_ITEMS, Trial, audit, lanes
+from leadline.run.schedule import Trial, audit, lanes
+from leadline.tasks.base import ROUND_ITEMS
 from leadline.tasks.registry import make_task
 
 from .conftest import Bench, MergingTokenizer, make_sampler

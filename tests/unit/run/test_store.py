@@ -102,6 +102,62 @@ async def test_a_line_that_cannot_be_written_stops_with_one_line(
         writer.close()
 
 
+async def test_a_full_disk_leaves_whole_lines_and_no_more_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk takes half of a line; room that comes free later is left to the next run."""
+    write_to = os.write
+
+    def half(descriptor: int, data: bytes) -> int:
+        if len(data) > 100:
+            return write_to(descriptor, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    writer = RecordWriter(tmp_path, (0, 1))
+    try:
+        await writer.append(record_of(0))
+        with monkeypatch.context() as patch:
+            patch.setattr(store.os, "write", half)
+            with pytest.raises(RunFolderError, match="every record before is safe"):
+                await writer.append(record_of(1))
+        with pytest.raises(RunFolderError, match="No space left"):
+            await writer.append(record_of(2))
+    finally:
+        writer.close()
+    assert [record.key.item.index for record in read_records(tmp_path)] == [0]
+    assert writer.path.read_bytes().count(b"\n") == 1
+    assert writer.path.read_bytes().endswith(b"\n")
+
+
+async def test_lines_of_a_batch_are_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_sync(descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(store.os, "fsync", no_sync)
+    writer = RecordWriter(tmp_path, (0, 1))
+    try:
+        results = await asyncio.gather(*(writer.append(record_of(n)) for n in range(9)), return_exceptions=True)
+    finally:
+        writer.close()
+    assert all(isinstance(result, RunFolderError) for result in results)
+    assert list(read_records(tmp_path)) == []
+
+
+def test_a_read_only_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(*arguments: object, **options: object) -> int:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(store.os, "open", read_only)
+    with pytest.raises(RunFolderError, match=r"cannot be written \(Read-only file system\): choose another with --out"):
+        RecordWriter(tmp_path, (0, 1))
+
+
+def test_records_that_cannot_be_read_are_one_line(tmp_path: Path) -> None:
+    (tmp_path / "records-1of1-a-b.jsonl").mkdir()
+    with pytest.raises(RunFolderError, match=r"records-1of1-a-b.jsonl cannot be read \(Is a directory\)"):
+        list(read_records(tmp_path))
+
+
 def test_a_damaged_line_names_its_file_and_number(tmp_path: Path) -> None:
     path = write(tmp_path, [record_of(index) for index in range(4)])
     lines = path.read_bytes().splitlines(keepends=True)

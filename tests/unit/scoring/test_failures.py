@@ -166,6 +166,7 @@ def test_a_haystack_of_needles_has_neighbours(answer: str, kind: str) -> None:
         (UUIDS[1], "answered", "copied_context"),
         ("23b94b9b-b7b9-4b9b" + "-8b7b" * 20, "truncated_output", "not_in_context"),
         ("23b94b9b-b7b9-4b9b", "truncated_output", "cut_by_budget"),
+        (f"What for {UUIDS[1]}?\n" * 3 + f"What for {UUIDS[1][:23]}", "truncated_output", "copied_context"),
     ],
 )
 def test_uuids(answer: str, outcome: Outcome, kind: str) -> None:
@@ -190,6 +191,43 @@ def test_the_budget_is_the_reason_only_where_nothing_else_is(answer: str, kind: 
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
+        ("\n\nWhat are they for calm-sea?\n\nThey are for calm-sea:" * 3 + "\n\nWhat are", "copied_context"),
+        (":\n\n* Calm-Sea\n* Calm-Sea\n* Calm-Sea\n* Calm-", "copied_context"),
+        (":\n\nSpecial Magic UUA:\n\nSpecial Magic UUA:\n\nSpecial Mag", "not_in_context"),
+        (":\n\n* stormy-shore\n* stormy-shore\n* stormy-shore\n* stor", "not_in_context"),
+        (":\n\nThe text names calm-sea, and the first that I can see", "cut_by_budget"),
+    ],
+)
+def test_a_loop_was_not_on_its_way_when_the_budget_ran_out(answer: str, kind: str) -> None:
+    assert failure_kind(needles(FOUR), answer, "truncated_output") == kind
+
+
+def test_a_key_in_a_sentence_of_its_own_is_not_given_back() -> None:
+    assert failure_kind(needles(ONE), " calm-sea\n\nThey are for calm-sea: calm-sea", "answered") == "copied_context"
+    assert failure_kind(needles(ONE), " I can not see any number for calm-sea here.", "answered") == "not_in_context"
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "kind"),
+    [
+        (" 1234567\n* 12345670\n* 12345671\n* 12345672\n* 1234", "truncated_output", "not_in_context"),
+        (" 1234567, 2345678, 3456789, 4" + "4" * 60, "truncated_output", "not_in_context"),
+        (" 1234567, 2345678, 3456789, 99999", "truncated_output", "cut_by_budget"),
+        (" 1234567, 99999", "answered", "not_in_context"),
+        (" 1234567, 23456", "answered", "partial"),
+        (" 1234567 and 12 more", "answered", "partial"),
+    ],
+)
+def test_a_number_of_another_shape_is_given_for_a_value(answer: str, outcome: Outcome, kind: str) -> None:
+    assert failure_kind(needles(FOUR), answer, outcome) == kind
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (f"VAR AAAAB = VAR AAAAB\n{NOISE}", "copied_context"),
+        (f"VAR QQQQQ = VAR AAAAC\n{NOISE}", "copied_context"),
+        ("VAR AAAAB = VAR AAAAD", "partial"),
         (" AAAAB AAAAC", "partial"),
         (" AAAAB, AAAAB, AAAAC", "duplicated"),
         (" BBBBA BBBBC BBBBD", "other_chain"),
@@ -253,11 +291,24 @@ def test_coded_words(answer: str, kind: str) -> None:
         (" yes", "not_in_context"),
         (" the", "common_words"),
         (" ", "empty"),
+        (" Who designed the bridge?\n\nThe answer is:", "copied_context"),
+        (" the bridge", "neighbour"),
+        (" The answer is:", "not_in_context"),
+        (" The answer is:\n\nBergen", "neighbour"),
+        (" The answer is Oslo", "distractor_value"),
+        (" It was designed by the bridges of Bergen.", "neighbour"),
         ("The museum in Oslo opened in 1903. It holds paintings by many Norwegians of several", "copied_context"),
     ],
 )
 def test_questions(answer: str, kind: str | None) -> None:
     assert failure_kind(question(), answer, "answered") == kind
+
+
+def test_one_line_of_a_question_that_the_budget_cut() -> None:
+    assert failure_kind(question(), " Albert Speer, who was an architect", "truncated_output") == "cut_by_budget"
+    assert (
+        failure_kind(question(), " Speer and Speer and Speer and Speer and Sp", "truncated_output") == "not_in_context"
+    )
 
 
 @pytest.mark.parametrize("outcome", ["refused", "filtered", "degenerate", "over_length", "failed", "truncated_prompt"])

@@ -7,7 +7,7 @@ import pytest
 from leadline.records import OUTCOMES, Outcome
 from leadline.requests import Response
 from leadline.scoring.matching import Targets
-from leadline.scoring.outcomes import Judgement, judge
+from leadline.scoring.outcomes import DOUBLED_BOS, Judgement, judge, reasoning_apart
 from leadline.scoring.policy import POLICY
 
 NOISE = "The grass is green. The sky is blue. The sun is yellow. Here we go. There and back again.\n"
@@ -72,6 +72,83 @@ def judged(
 )
 def test_outcome(response: Response, outcome: Outcome) -> None:
     assert judged(response).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        (Response("<think>where was it", finish_reason="length"), "truncated_output"),
+        (Response("<think>where was it"), "truncated_output"),
+        (Response("1234567 <think>is that so"), "truncated_output"),
+        (Response("where was it</think>1234567"), "answered"),
+        (Response("<think></think>1234567"), "answered"),
+        (Response("<think>" + "so so so so " * 30 + "</think>1234567"), "answered"),  # a loop in it is no loop
+        (Response("<think>" + PROMPT + "</think>1234567"), "answered"),  # an echo in it is no echo
+    ],
+)
+def test_reasoning_inside_the_text(response: Response, outcome: Outcome) -> None:
+    assert judged(response).outcome == outcome
+
+
+def test_a_reasoning_that_never_ended_names_the_cause() -> None:
+    cut = judged(Response("<think>where", finish_reason="length"))
+    assert "reasoning never ended: the budget of 0 reasoning tokens" in cut.notes[0]
+    assert "stopped inside it" in judged(Response("<think>where")).notes[0]
+
+
+def test_reasoning_and_answer_have_budgets_of_their_own() -> None:
+    response = Response("<think>a</think>1234567", finish_reason="unknown", output_tokens=600)
+    assert judge(
+        response, expected_prompt_tokens=None, exact_tokenizer=True, prompt_text=None, budget_tokens=128
+    ).outcome == ("truncated_output")
+    assert (
+        judge(
+            response,
+            expected_prompt_tokens=None,
+            exact_tokenizer=True,
+            prompt_text=None,
+            budget_tokens=128,
+            reasoning_tokens=1000,
+        ).outcome
+        == "answered"
+    )
+
+
+def test_other_markers_of_reasoning() -> None:
+    markers = (("[THINK]", "[/THINK]"), ("<think>", "</think>"))
+    apart = reasoning_apart(Response("[THINK]a[/THINK]1<think>b</think>"), markers)
+    assert (apart.text, apart.reasoning) == ("\n1\n", "a\nb")
+    judgement = judge(
+        Response("[THINK]a"),
+        expected_prompt_tokens=None,
+        exact_tokenizer=True,
+        prompt_text=None,
+        reasoning_markers=markers,
+    )
+    assert judgement.outcome == "truncated_output"
+
+
+@pytest.mark.parametrize(
+    ("response", "text", "reasoning"),
+    [
+        (Response("1234567"), "1234567", None),
+        (Response(None), None, None),
+        (Response("1234567", reasoning="field"), "1234567", "field"),
+        (Response("<think>a</think>1", reasoning="field"), "\n1", "field\na"),
+        (Response("a</think>1"), "1", "a"),
+        (Response("<think>1234567"), "", "1234567"),
+    ],
+)
+def test_reasoning_is_kept_apart_from_the_answer(response: Response, text: str | None, reasoning: str | None) -> None:
+    apart = reasoning_apart(response)
+    assert (apart.text, apart.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize(("count", "warned"), [(None, False), (0, False), (1, False), (2, True), (3, True)])
+def test_two_or_more_tokens_for_the_beginning_of_text_are_told(count: int | None, warned: bool) -> None:
+    judgement = judged(Response("1234567", bos_tokens=count))
+    assert judgement.outcome == "answered"
+    assert any(note.startswith(DOUBLED_BOS) for note in judgement.notes) == warned
 
 
 def test_nothing_came_back() -> None:
