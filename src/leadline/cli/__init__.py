@@ -18,8 +18,16 @@ VERBS = {
     "score": "recompute a run's scores from its records",
     "report": "write a run's HTML page from its records",
     "leaderboard": "the papers' tables, derived figures recomputed; --with RUN puts a run among them",
+    "import": "another tool's files as a run: leadline import ruler DIR",
+    "export": "a run in another tool's format, or as a table",
+    "haystack": "haystacks of one's own: leadline haystack build DIR --out DIR",
+    "needles": "needle sets: shared words, leaks, duplicates, every pair as a table",
+    "overlap": "how many of a question's words stand in the text that answers it, beside the published figures",
     "data": "the data sets and the model in the box: what they are, where from, where to",
 }
+
+MODULES = {"import": "importing"}
+"""Verbs whose module has another name, because theirs is a word of the language."""
 
 EXAMPLE = "leadline run quick --model local"
 MISTAKE = 2
@@ -64,7 +72,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
 def _run_verb(verb: str, arguments: list[str]) -> int:
     import typer
 
-    app: typer.Typer = importlib.import_module(f"leadline.cli.{verb}").app
+    app: typer.Typer = importlib.import_module(f"leadline.cli.{MODULES.get(verb, verb)}").app
     try:
         code = typer.main.get_command(app)(arguments, prog_name=f"leadline {verb}", standalone_mode=False)
     except typer.Abort:

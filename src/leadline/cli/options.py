@@ -12,7 +12,11 @@ from leadline.spec import RunSpec, parse_set, resolve
 Suite = Annotated[str | None, typer.Argument(help="Suite to ask; quick where none is named.", show_default=False)]
 Model = Annotated[
     str | None,
-    typer.Option(help="Who answers: local (the model in the box), openvino/PATH, reader/NAME.", show_default="local"),
+    typer.Option(
+        help="Who answers: local (the model in the box), openai/NAME (any OpenAI-compatible server), ollama/NAME, "
+        "llamacpp/FILE.gguf, openvino/PATH, hf/NAME-or-PATH, inspect/PROVIDER/NAME, reader/NAME.",
+        show_default="local",
+    ),
 ]
 Tasks = Annotated[str | None, typer.Option(help="Only these tasks, separated by commas.")]
 Lengths = Annotated[str | None, typer.Option(help="Lengths in tokens, for example 4k,8k,128k.")]
@@ -39,14 +43,60 @@ Exhaust = Annotated[
         help="Where a text runs out: repeat it (and say so), or stop: leave the cell out.", show_default="repeat"
     ),
 ]
+Variant = Annotated[
+    str | None,
+    typer.Option(
+        help="How NoLiMa asks its pairs: default, direct, choices, cot, distractor, hard; several by commas.",
+        show_default="default",
+    ),
+]
+Sweep = Annotated[
+    str | None,
+    typer.Option(help="NoLiMa's depths over all of the haystack (full) or its end (last-2k).", show_default="full"),
+]
+Needles = Annotated[str | None, typer.Option(help="NoLiMa: a needle file in the official format.")]
+HaystackFolder = Annotated[
+    str | None, typer.Option("--haystack", help="NoLiMa: a folder of text files, each of them a book.")
+]
 Template = Annotated[
     str | None, typer.Option(help="Chat template: a name of the paper's table 6 (base, llama3, ...) or a Jinja file.")
 ]
 MaxTokens = Annotated[int | None, typer.Option(help="Tokens an answer may take, instead of each task's own.")]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(help="Where an openai/ or ollama/ model's server is, for example http://localhost:8000/v1."),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        help="chat: the server renders its chat template; completions: it is sent rendered text.", show_default="chat"
+    ),
+]
+ApiKeyEnv = Annotated[
+    str | None, typer.Option(help="Environment variable that holds the key.", show_default="the provider's usual one")
+]
+ReasoningTokens = Annotated[
+    int | None, typer.Option(help="Tokens for reasoning, on top of those of the answer.", show_default="0")
+]
+TimeoutS = Annotated[
+    float | None, typer.Option("--timeout-s", help="Seconds that one request may take.", show_default="1800")
+]
 Label = Annotated[str | None, typer.Option(help="Keeps two set-ups of one model apart.")]
 Order = Annotated[str | None, typer.Option(help="prefix: neighbours share the longest beginning; given: as listed.")]
 Concurrency = Annotated[int | None, typer.Option(help="Requests in flight, at most what the model can take.")]
 LimitTokens = Annotated[int | None, typer.Option(help="Stop before the round that would pass this many prompt tokens.")]
+LimitCost = Annotated[
+    float | None,
+    typer.Option(help="Stop before the round that would pass so many US dollars, all invocations counted."),
+]
+Price = Annotated[
+    str | None,
+    typer.Option(help="IN,OUT: US dollars per million prompt and output tokens.", show_default="the catalogue's"),
+]
+ReasoningMarkers = Annotated[
+    str | None,
+    typer.Option(help="OPEN,CLOSE: what stands around reasoning in an answer.", show_default="<think>,</think>"),
+]
 Shard = Annotated[str | None, typer.Option(help="Ask only share i of n of the items: i/n.")]
 Out = Annotated[Path | None, typer.Option(help="Parent of the runs' folders.", show_default="runs")]
 Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing.")]

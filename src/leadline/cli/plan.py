@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import typer
 from rich.table import Table
@@ -12,6 +13,7 @@ from leadline.cli import options as opt
 from leadline.cli.tables import print_table
 from leadline.data.sources import Sources
 from leadline.run.forecast import CellForecast, Forecast, forecast
+from leadline.run.prices import PAID, price_of_run
 from leadline.spec import RunSpec
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -28,9 +30,19 @@ def plan(
     tokenizer: opt.TokenizerOption = None,
     set_options: opt.SetOption = None,
     protocol: opt.Protocol = None,
+    variant: opt.Variant = None,
+    sweep: opt.Sweep = None,
+    needles: opt.Needles = None,
+    haystack: opt.HaystackFolder = None,
     template: opt.Template = None,
     max_tokens: opt.MaxTokens = None,
+    base_url: opt.BaseUrl = None,
+    endpoint: opt.Endpoint = None,
+    api_key_env: opt.ApiKeyEnv = None,
+    reasoning_tokens: opt.ReasoningTokens = None,
+    timeout_s: opt.TimeoutS = None,
     concurrency: opt.Concurrency = None,
+    price: opt.Price = None,
     exhaust: opt.Exhaust = None,
     offline: opt.Offline = False,
     spec_file: opt.SpecFile = None,
@@ -48,24 +60,34 @@ def plan(
         seed=seed,
         tokenizer=tokenizer,
         protocol=protocol,
+        variant=variant,
+        sweep=sweep,
+        needles=needles,
+        haystack=haystack,
         template=template,
         max_tokens=max_tokens,
+        base_url=base_url,
+        endpoint=endpoint,
+        api_key_env=api_key_env,
+        reasoning_tokens=reasoning_tokens,
+        timeout_s=timeout_s,
         concurrency=concurrency,
+        price=price,
         exhaust=exhaust,
         offline=offline,
     )
     made = asyncio.run(_forecast(spec))
     if as_json:
-        print(json.dumps(made.as_dict()))
+        print(json.dumps({**made.as_dict(), **_priced(made, spec)}))
     else:
         _show(made, spec)
 
 
 async def _forecast(spec: RunSpec) -> Forecast:
     from leadline.models.registry import ModelOptions, open_model
-    from leadline.run.runner import check_lengths, open_sampler
+    from leadline.run.framing import check_lengths, open_sampler
 
-    backend = open_model(spec.model, ModelOptions(spec.tokenizer, spec.offline))
+    backend = open_model(spec.model, ModelOptions.of(spec, asking=False))
     try:
         abilities = backend.abilities()
         tasks = spec.make_tasks()
@@ -90,6 +112,7 @@ def _show(made: Forecast, spec: RunSpec) -> None:
     share = made.saved_tokens / made.prompt_tokens if made.prompt_tokens else 0.0
     print(f"trials: {made.trials:,}")
     print(f"prompt tokens: {made.prompt_tokens:,}; at most {made.output_tokens:,} output tokens")
+    _show_price(made, spec)
     print(f"a prefix cache can save {made.saved_tokens:,} prompt tokens ({share:.0%})")
     if any(cell.absent for cell in made.cells):
         print("absent: an item does not fit this length, so the cell is left out")
@@ -97,6 +120,30 @@ def _show(made: Forecast, spec: RunSpec) -> None:
         print("too long: beyond the model's context; scores 0")
     for note in dict.fromkeys(note for cell in made.cells for note in cell.notes):
         print(f"* {note}")
+
+
+def _output_tokens(made: Forecast, spec: RunSpec) -> int:
+    """Output tokens at most, reasoning included."""
+    return made.output_tokens + made.trials * spec.reasoning_tokens
+
+
+def _priced(made: Forecast, spec: RunSpec) -> dict[str, Any]:
+    price = price_of_run(spec)
+    if price is None:
+        return {"price": None, "cost_usd": None}
+    return {"price": price.as_dict(), "cost_usd": price.cost_usd(made.prompt_tokens, _output_tokens(made, spec))}
+
+
+def _show_price(made: Forecast, spec: RunSpec) -> None:
+    price = price_of_run(spec)
+    if price is not None:
+        cost_usd = price.cost_usd(made.prompt_tokens, _output_tokens(made, spec))
+        print(
+            f"price: at most ${cost_usd:,.2f}, nothing cached (${price.prompt_usd:g} and ${price.output_usd:g} per "
+            f"million prompt and output tokens; {price.source})"
+        )
+    elif spec.model.partition("/")[0] in PAID:
+        print(f"price: not known for {spec.model}: give --price IN,OUT")
 
 
 def _figure(cell: CellForecast) -> str:

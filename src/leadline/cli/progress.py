@@ -10,12 +10,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from leadline.records import Record
+from leadline.run.prices import Bill, Price
 
 
 class ConsoleProgress:
     """Rate and time left by prompt tokens, since long prompts take most of the time."""
 
-    def __init__(self) -> None:
+    def __init__(self, price: Price | None = None) -> None:
+        """Show nothing until `begin`; with a price, also what this invocation has cost so far."""
+        self._bill = Bill(price)
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -54,6 +57,7 @@ class ConsoleProgress:
         """Move on by one trial."""
         if self._task is None or record.response is None:
             return
+        self._bill.add(record)
         tokens = record.prompt_tokens or 0
         self._tokens_done += tokens
         self._tokens_left = max(0, self._tokens_left - tokens)
@@ -63,7 +67,8 @@ class ConsoleProgress:
             self._task,
             advance=1,
             description=f"{record.key.item.task} at {record.key.length}",
-            rate=f"{rate:,.0f} tokens/s, {_duration(left_s)} left",
+            rate=f"{rate:,.0f} tokens/s, {_duration(left_s)} left"
+            + ("" if self._bill.usd is None else f", ${self._bill.usd:,.2f}"),
         )
 
 

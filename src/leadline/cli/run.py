@@ -10,9 +10,10 @@ from typing import Annotated
 
 import typer
 
+from leadline.api import Run
 from leadline.cli import options as opt
 from leadline.cli.progress import ConsoleProgress
-from leadline.cli.results import Results, load_results
+from leadline.cli.results import load_run, print_run
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -31,12 +32,24 @@ def run(
     tokenizer: opt.TokenizerOption = None,
     set_options: opt.SetOption = None,
     protocol: opt.Protocol = None,
+    variant: opt.Variant = None,
+    sweep: opt.Sweep = None,
+    needles: opt.Needles = None,
+    haystack: opt.HaystackFolder = None,
     template: opt.Template = None,
     max_tokens: opt.MaxTokens = None,
+    base_url: opt.BaseUrl = None,
+    endpoint: opt.Endpoint = None,
+    api_key_env: opt.ApiKeyEnv = None,
+    reasoning_tokens: opt.ReasoningTokens = None,
+    timeout_s: opt.TimeoutS = None,
     label: opt.Label = None,
     order: opt.Order = None,
     concurrency: opt.Concurrency = None,
     limit_tokens: opt.LimitTokens = None,
+    limit_cost: opt.LimitCost = None,
+    price: opt.Price = None,
+    reasoning_markers: opt.ReasoningMarkers = None,
     shard: opt.Shard = None,
     out: opt.Out = None,
     exhaust: opt.Exhaust = None,
@@ -51,6 +64,7 @@ def run(
     as_json: opt.Json = False,
 ) -> None:
     """Ask a suite of a model, print the table, write the report; a run that is there already goes on."""
+    from leadline.run.prices import price_of_run
     from leadline.run.runner import run as measure
     from leadline.spec import parse_length
 
@@ -65,12 +79,24 @@ def run(
         seed=seed,
         tokenizer=tokenizer,
         protocol=protocol,
+        variant=variant,
+        sweep=sweep,
+        needles=needles,
+        haystack=haystack,
         template=template,
         max_tokens=max_tokens,
+        base_url=base_url,
+        endpoint=endpoint,
+        api_key_env=api_key_env,
+        reasoning_tokens=reasoning_tokens,
+        timeout_s=timeout_s,
         label=label,
         order=order,
         concurrency=concurrency,
         limit_tokens=limit_tokens,
+        limit_cost=limit_cost,
+        price=price,
+        reasoning_markers=reasoning_markers,
         shard=shard,
         out=out,
         exhaust=exhaust,
@@ -81,29 +107,29 @@ def run(
     )
     wanted = None if fail_under is None else parse_length(fail_under, spec.k)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with ConsoleProgress() as progress:
+    with ConsoleProgress(price_of_run(spec)) as progress:
         try:
             ended = asyncio.run(measure(spec, progress))
         except KeyboardInterrupt:
             progress.say("interrupted: every answer so far is kept; start the same command again to go on")
             raise
-    results = load_results(ended.folder, skip_damaged=spec.skip_damaged)
-    results.write()
+    done = load_run(ended.folder, skip_damaged=spec.skip_damaged)
+    done.write()
     if as_json:
-        print(json.dumps(results.summary.as_dict()))
+        print(json.dumps(done.summary.as_dict()))
     else:
-        results.print_table()
-    raise typer.Exit(_exit_code(results, wanted))
+        print_run(done)
+    raise typer.Exit(_exit_code(done, wanted))
 
 
-def _exit_code(results: Results, wanted: int | None) -> int:
+def _exit_code(run: Run, wanted: int | None) -> int:
     if wanted is not None:
-        lengths = results.summary.effective_length
+        lengths = run.summary.effective_length
         claimed = lengths.absolute if lengths.absolute.no_claim is None else lengths.relative
         if (claimed.value or 0) < wanted:
             print(f"leadline: the effective length is below {wanted} tokens (--fail-under)", file=sys.stderr)
             return CONDITION_NOT_MET
-    failed = sum(cell.outcomes.get("failed", 0) for cell in results.summary.cells)
+    failed = sum(cell.outcomes.get("failed", 0) for cell in run.summary.cells)
     if failed:
         print(f"leadline: {failed} trials failed; start the same command again to ask them again", file=sys.stderr)
         return TRIALS_FAILED

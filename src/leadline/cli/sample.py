@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from typing import Annotated, Any
@@ -11,14 +10,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from leadline.api import NO_MODEL, Samples, open_samples
 from leadline.cli import options as opt
-from leadline.data.sources import Sources
-from leadline.errors import UsageError
 from leadline.items import Sample, SpanKind
-from leadline.sampler import Sampler
-from leadline.spec import DEFAULT_SUITE, RunSpec, parse_length
-from leadline.tasks.base import Task
-from leadline.tasks.registry import make_task
+from leadline.spec import home_suite
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -44,87 +39,79 @@ def sample(
     tokenizer: opt.TokenizerOption = None,
     set_options: opt.SetOption = None,
     protocol: opt.Protocol = None,
+    sweep: opt.Sweep = None,
+    needles: opt.Needles = None,
+    haystack: opt.HaystackFolder = None,
     template: opt.Template = None,
     max_tokens: opt.MaxTokens = None,
+    base_url: opt.BaseUrl = None,
+    endpoint: opt.Endpoint = None,
+    api_key_env: opt.ApiKeyEnv = None,
+    reasoning_tokens: opt.ReasoningTokens = None,
+    timeout_s: opt.TimeoutS = None,
     offline: opt.Offline = False,
     full: Annotated[bool, typer.Option("--full", help="Show the whole haystack, not its ends.")] = False,
     as_json: opt.Json = False,
 ) -> None:
     """Show a sample with its needles marked; without --model for the base template and cl100k_base."""
     spec = opt.resolved(
-        DEFAULT_SUITE,
+        home_suite(task),
         None,
         set_options,
-        model=model or "reader/oracle",
+        model=model or NO_MODEL,
         tasks=task,
         lengths=length,
         seed=seed,
         tokenizer=tokenizer,
         protocol=protocol,
+        sweep=sweep,
+        needles=needles,
+        haystack=haystack,
         template=template,
         max_tokens=max_tokens,
+        base_url=base_url,
+        endpoint=endpoint,
+        api_key_env=api_key_env,
+        reasoning_tokens=reasoning_tokens,
+        timeout_s=timeout_s,
         offline=offline,
     )
-    tokens = parse_length(length, spec.k)
-    made = make_task(task, spec.changes(task)).at_length(tokens)
-    sampler = asyncio.run(_sampler(spec))
+    samples = open_samples(spec)
     if count is not None:
         for number in range(count):
-            print(json.dumps(_as_dict(made, sampler, number, tokens)))
+            print(json.dumps(_as_dict(samples, number)))
     elif as_json:
-        print(json.dumps(_as_dict(made, sampler, index, tokens)))
+        print(json.dumps(_as_dict(samples, index)))
     else:
-        _show(made, sampler, index, tokens, full)
+        _show(samples, index, full)
 
 
-async def _sampler(spec: RunSpec) -> Sampler:
-    from leadline.models.registry import ModelOptions, open_model
-    from leadline.run.runner import open_sampler
-
-    backend = open_model(spec.model, ModelOptions(spec.tokenizer, spec.offline))
-    try:
-        return open_sampler(spec, backend, Sources(offline=spec.offline))
-    finally:
-        await backend.aclose()
-
-
-def _make(task: Task, sampler: Sampler, index: int, length: int) -> Sample:
-    plan = sampler.plan(task, index)
-    fit = sampler.fit(task, plan, length)
-    if fit is None:
-        smallest = sampler.smallest_length(task, index)
-        raise UsageError(
-            f"{task.name} item {index} does not fit {length} tokens: its smallest sample takes {smallest}, answer "
-            f"included; ask for --length {smallest} or more"
-        )
-    return sampler.sample(task, plan, fit, length)
-
-
-def _as_dict(task: Task, sampler: Sampler, index: int, length: int) -> dict[str, Any]:
-    sample = _make(task, sampler, index, length)
-    prompt = sampler.frame.render(sample.text, sample.answer_prefix, sample.turns)
+def _as_dict(samples: Samples, index: int) -> dict[str, Any]:
+    sample = samples.make(index)
+    prompt = samples.prompt(sample)
     return {
-        "task": task.name,
-        "task_version": task.version,
-        "length": length,
+        "task": samples.task.name,
+        "task_version": samples.task.version,
+        "length": samples.length,
         "index": index,
-        "seed": sampler.seed,
+        "seed": samples.sampler.seed,
         "messages": [dict(message) for message in sample.messages],
         "answer_prefix": sample.answer_prefix,
-        "prompt": prompt,
+        "prompt": prompt if samples.sampler.frame.template == "local" else None,
         "answers": [list(forms) for forms in sample.plan.answers],
         "spans": [{"kind": span.kind, "start": span.start, "end": span.end} for span in sample.spans],
-        "tokens": _tokens(task, sample, length),
+        "tokens": _tokens(samples, sample),
         "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest(),
     }
 
 
-def _tokens(task: Task, sample: Sample, length: int) -> dict[str, int]:
-    return {"prompt": sample.fit.prompt_tokens, "output": task.params.output_tokens, "budget": length}
+def _tokens(samples: Samples, sample: Sample) -> dict[str, int]:
+    output = samples.task.params.output_tokens
+    return {"prompt": sample.fit.prompt_tokens, "output": output, "budget": samples.length}
 
 
-def _show(task: Task, sampler: Sampler, index: int, length: int, full: bool) -> None:
-    sample = _make(task, sampler, index, length)
+def _show(samples: Samples, index: int, full: bool) -> None:
+    sample = samples.make(index)
     text = Text()
     position = 0
     for span in sample.spans:
@@ -139,12 +126,12 @@ def _show(task: Task, sampler: Sampler, index: int, length: int, full: bool) -> 
     text.append(sample.answer_prefix, "italic")
     console = Console(soft_wrap=True, highlight=False)
     console.print(text)
-    counts = _tokens(task, sample, length)
+    counts = _tokens(samples, sample)
     answers = ", ".join(" | ".join(forms) for forms in sample.plan.answers)
     console.print(f"\nanswers: {answers}", markup=False)
     console.print(
-        f"tokens: {counts['prompt']} prompt + {counts['output']} output of {length} "
-        f"({sampler.counter.counter.tokenizer.id}, template {sampler.frame.name}); marks: "
+        f"tokens: {counts['prompt']} prompt + {counts['output']} output of {counts['budget']} "
+        f"({samples.sampler.counter.counter.tokenizer.id}, template {samples.sampler.frame.name}); marks: "
         + ", ".join(dict.fromkeys(span.kind for span in sample.spans)),
         markup=False,
     )

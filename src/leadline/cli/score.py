@@ -7,7 +7,7 @@ import json
 import typer
 
 from leadline.cli import options as opt
-from leadline.cli.results import load_results
+from leadline.cli.results import load_run, print_run
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -21,9 +21,9 @@ def score(
     as_json: opt.Json = False,
 ) -> None:
     """Recompute scores, table and verdict; no model is asked."""
-    results = load_results(folder, skip_damaged=skip_damaged, threshold=threshold, weights=weights)
-    results.write()
+    run = load_run(folder, skip_damaged=skip_damaged, threshold=threshold, weights=weights)
+    run.write()
     if as_json:
-        print(json.dumps(results.summary.as_dict()))
+        print(json.dumps(run.summary.as_dict()))
     else:
-        results.print_table()
+        print_run(run)

@@ -1,0 +1,1 @@
+"""Other tools' files: read as runs, and written from runs."""
