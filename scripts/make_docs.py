@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
+import tempfile
 from collections import Counter as Tally
 from pathlib import Path
+from typing import Any
 
 import vl_convert
 
@@ -121,6 +126,125 @@ def frequencies(sampler: Sampler, name: str) -> dict[str, int]:
     return dict(Tally(word for word in words if not re.fullmatch(r"\d+\.", word)))
 
 
+PYTHON_PAGE = """\
+# From Python
+
+What the command line does, `import leadline` does too; the import itself costs nothing. Each block below is run by
+`make docs`, one after the other, and what stands below it is what it printed.
+
+## Measure
+
+```python
+import leadline
+
+run = leadline.measure(
+    "quick",
+    "reader/window?tokens=2048",
+    tasks=["niah_single_1", "niah_multikey_3", "vt"],
+    lengths="1k,2k,4k",
+    samples=4,
+)
+print(run.sentence)
+```
+
+The keywords are the options of `leadline run`, and what is left out is the suite's. Lengths may be `"1k,2k"` or
+`[1024, "2k"]`, and `set={"niah.num_keys": 8}` changes a parameter. The same call again asks nothing new, and one with
+more samples or lengths goes on with the same run. `progress=True` shows how far it is; a function is called with every
+record as it comes. The call works in a notebook too, and returns when the run has ended.
+
+## Look at the figures
+
+```python
+run.show()
+```
+
+```python
+for row in run.table():
+    if row["length"] == 4096:
+        print(f"{row['task']:16} {row['score']:5.1f} ({row['low']:.0f} to {row['high']:.0f}), n = {row['n']}")
+```
+
+`run.table()` is what `pandas.DataFrame(...)` and `polars.DataFrame(...)` take as it is. `run.summary` has every figure
+(`run.summary.effective_length.relative.value`), `run.chart()` is an Altair chart (`run.chart().save("scores.svg")`),
+and a run that ends a notebook's cell shows itself: verdict, table and chart. `run.folder` holds `report.html`.
+
+## Look at the answers
+
+```python
+wrong = [record for record in run.records.newest() if record.failure]
+first = min(wrong, key=lambda record: (record.key.item.task, record.key.length, record.key.item.index))
+print(f"{len(wrong)} wrong answers; {first.key.item.task} at {first.key.length}, item {first.key.item.index}:")
+print(f"wanted {first.answers}, got {first.response.text!r}")
+```
+
+`run.records` reads from disk as it goes, so that it takes no memory; without `.newest()` it gives the records of trials
+that were asked again, too. `run.findings` says where in the text the model fails, and how.
+`leadline.open_run("runs/MODEL/quick-1a2b3c4d")` opens a run that is there already.
+
+## Look at what is asked
+
+```python
+sample = leadline.sample("vt", "1k", index=3)
+print(sample.plan.answers)
+print(sample.span_texts("question"))
+```
+
+## Which tasks tell the same story
+
+```python
+others = [
+    leadline.measure("quick", model, tasks=["niah_single_1", "niah_multikey_3", "vt"], lengths="1k,2k,4k", samples=4)
+    for model in ("reader/window?tokens=1024", "reader/limit?tokens=2048")
+]
+correlation = leadline.correlate([run, *others])
+print(f"{correlation.between('niah_single_1', 'vt'):.2f}")
+print(correlation.redundant(0.9).dropped)
+```
+
+The correlation is over every pair of model and length, as in figure 5 of the RULER paper; `leadline report RUN RUN RUN`
+draws it.
+
+## When something is wrong
+
+```python
+from leadline.errors import LeadlineError
+
+try:
+    leadline.measure("quick", "reader/oracle", lengths="4q")
+except LeadlineError as error:
+    print(error)
+```
+
+Every mistake raises a subclass of `LeadlineError`, with the line that the command line prints.
+"""
+"""The page on Python, with nothing below its blocks."""
+
+BLOCK = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
+
+
+def python_page() -> str:
+    """The page with what each of its blocks printed, run one after the other in a folder of their own."""
+    names: dict[str, Any] = {}
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            return re.sub(
+                r"```python\n(.*?)```\n", lambda block: block[0] + printed(block[1], names), PYTHON_PAGE, flags=re.S
+            )
+        finally:
+            os.chdir(before)
+
+
+def printed(block: str, names: dict[str, Any]) -> str:
+    """What a block of code prints, as a block of text."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(block, "docs/python.md", "exec"), names)
+    text = "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    return f"\n```text\n{text}\n```\n" if text else ""
+
+
 def main() -> None:
     """Write everything."""
     sampler = make_sampler()
@@ -131,7 +255,8 @@ def main() -> None:
         chart = word_frequencies(frequencies(sampler, name), answers, f"{name} at 4K", log=name == "fwe")
         svg = vl_convert.vegalite_to_svg(chart)
         (DOCS / "images" / f"frequencies_{name}.svg").write_text(svg, encoding="utf-8")
-    print(f"wrote {DOCS / 'tasks.md'} and its pictures")
+    (DOCS / "python.md").write_text(python_page(), encoding="utf-8")
+    print(f"wrote {DOCS / 'tasks.md'} and its pictures, {DOCS / 'python.md'}")
 
 
 if __name__ == "__main__":

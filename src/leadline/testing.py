@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from leadline.items import Fit, Sample
 from leadline.models.base import Backend
@@ -11,8 +12,9 @@ from leadline.records import Record
 from leadline.requests import Request, Response
 from leadline.sampler import Sampler
 from leadline.scoring.trials import score
+from leadline.sizing.haystack import is_windowed
 from leadline.sizing.request import budget_for
-from leadline.tasks.base import Task
+from leadline.tasks.base import BudgetTask, Task
 from leadline.tokenizers.base import Tokenizer
 
 TEXTS: tuple[str, ...] = (
@@ -73,14 +75,16 @@ def _check_again(task: Task, sampler: Sampler, sample: Sample) -> None:
 
 
 def _check_budget(task: Task, sampler: Sampler, sample: Sample, length: int) -> None:
-    budget = budget_for(task, length)
-    whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns)
+    whole = sampler.counter.whole(sample.text, sample.answer_prefix, sample.turns, sample.system)
     assert whole == sample.fit.prompt_tokens, f"{task.name}: {whole} tokens, counted as {sample.fit.prompt_tokens}"
+    if is_windowed(task):
+        return
+    budget = budget_for(task, length)
     assert whole <= budget, f"{task.name}: {whole} tokens of {budget}"
-    _, greatest = task.sizes(sample.plan, sampler.sources)
+    _, greatest = cast("BudgetTask", task).sizes(sample.plan, sampler.sources)
     if greatest is None or sample.fit.size < greatest:
         larger = sampler.sample(task, sample.plan, Fit(sample.fit.size + 1, 0), length)
-        more = sampler.counter.whole(larger.text, larger.answer_prefix, larger.turns)
+        more = sampler.counter.whole(larger.text, larger.answer_prefix, larger.turns, larger.system)
         assert more > budget, f"{task.name}: one unit more fits too, {more} of {budget} tokens"
 
 

@@ -9,7 +9,19 @@ import pytest
 from leadline.data.gguf_cache import gguf_facts
 from leadline.data.loading import load_local_model_path, load_tokenizer
 from leadline.errors import UsageError
-from leadline.prompt import NAMED, FrameCounter, chat_frame, frame_from_option, named_frame
+from leadline.items import Draft, Fit, ItemKey, Piece, Plan, TrialKey
+from leadline.prompt import (
+    DIRECTLY,
+    NAMED,
+    FrameCounter,
+    TemplateCost,
+    assemble,
+    chat_frame,
+    frame_from_option,
+    named_frame,
+    request_for,
+    served_frame,
+)
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.counting import Counter
 
@@ -151,3 +163,47 @@ def test_the_option_takes_a_name_or_a_file(tokenizer: Tokenizer, tmp_path: Path)
 def test_a_frame_differs_where_its_text_does(tokenizer: Tokenizer) -> None:
     identities = [str(named_frame(name, tokenizer).identity) for name in NAMED]
     assert len(set(identities)) == len(NAMED)
+
+
+def test_a_frame_of_a_server_counts_messages_apart_and_sends_them(tokenizer: Tokenizer) -> None:
+    cost = TemplateCost(overhead_tokens=11, turn_tokens=9, known="counted", system_tokens=-3)
+    turns = (("One?", " 1 "), ("Two?", "2"))
+    text, noise = "Remember this.\nThe grass is green.\nWhat is it?", "The grass is green.\n"
+    for prefill in (True, False):
+        frame = served_frame("m", cost, prefill=prefill)
+        counter = FrameCounter(Counter(tokenizer), frame)
+        asked = text if prefill else text + DIRECTLY + PREFIX
+        alone = [asked, "One?", "1", "Two?", "2", *([PREFIX] if prefill else [])]
+        expected = 11 + 2 * 9 + sum(map(tokenizer.count, alone))
+        assert counter.whole(text, PREFIX, turns) == expected
+        assert counter.whole(text, PREFIX, turns, "Be brief.") == expected - 3 + tokenizer.count("Be brief.")
+        assert counter.whole(text, "") == 11 + tokenizer.count(text), "no prefix, no request for a direct answer"
+        parts = counter.fixed("Remember this.\n", "What is it?", PREFIX, turns) + counter.counter.text(noise)
+        assert parts == expected
+        assert (frame.template, frame.mode) == ("server", "prefill" if prefill else "in_user_turn")
+
+
+def test_the_request_of_a_served_frame_is_messages() -> None:
+    cost = TemplateCost(overhead_tokens=11, turn_tokens=9, known="assumed")
+    key = TrialKey(ItemKey("t", 1, "{}", 42, 0), 1024)
+    plan, fit = Plan(key.item, {}, (("1",),)), Fit(1, 20)
+    draft = Draft((Piece("What?"),), PREFIX, system="Be brief.", turns=(("One?", " 1 "),))
+    told = ("Be brief.", "One?", "1")
+    for prefill in (True, False):
+        frame = served_frame("m", cost, prefill=prefill)
+        sample = assemble(draft, key, plan, fit, frame, 5)
+        assert sample.turns == (("One?", "1"),)
+        request = request_for(sample, frame)
+        assert request.messages is not None
+        assert request.text is None
+        assert [message["role"] for message in request.messages] == ["system", "user", "assistant", "user"]
+        last = "What?" if prefill else f"What?{DIRECTLY}{PREFIX}"
+        assert [message["content"] for message in request.messages] == [*told, last]
+        assert request.prefill == (PREFIX if prefill else "")
+
+
+def test_how_the_cost_of_a_template_is_known_is_not_its_identity() -> None:
+    frames = [served_frame("m", TemplateCost(7, 8, known), prefill=True) for known in ("counted", "asked")]
+    assert frames[0].identity == frames[1].identity
+    assert frames[0].identity != served_frame("m", TemplateCost(7, 8, "asked"), prefill=False).identity
+    assert frames[0].identity != served_frame("m", TemplateCost(8, 8, "asked"), prefill=True).identity

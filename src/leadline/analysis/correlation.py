@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from leadline.analysis.summary import Summary
 from leadline.errors import UsageError
@@ -20,6 +20,9 @@ Point = tuple[str, int]
 
 LEAST_POINTS = 3
 """Two points always lie on a line."""
+
+THRESHOLDS = (0.8, 0.9, 0.95, 0.99)
+"""Correlations from which a report takes two tasks for one."""
 
 PUBLISHED_CATEGORIES = {"retrieval": "niah", "tracing": "vt", "aggregation": "aggregation", "qa": "qa"}
 """RULER's categories by the table of each (13 to 16)."""
@@ -35,7 +38,7 @@ class TaskScores:
         tasks: names.
         points: (model, length in tokens).
         values: one row for each task, one score in per cent for each point.
-        left_out_tasks: those that not every run has.
+        left_out_tasks: those that not every run has at all its lengths.
         left_out_points: those that not every task has a score for.
 
     Raises:
@@ -142,6 +145,24 @@ class TaskCorrelation:
         kept = tuple(task for task in self.scores.tasks if task not in dropped)
         return Redundancy(threshold, tuple(pairs), tuple(dropped), kept)
 
+    def as_dict(self, thresholds: Sequence[float] = THRESHOLDS) -> dict[str, Any]:
+        """The correlations as JSON, with the clusters and the redundant tasks at each threshold."""
+        return {
+            "method": self.method,
+            "tasks": list(self.scores.tasks),
+            "points": _as_dicts(self.scores.points),
+            "left_out_tasks": list(self.scores.left_out_tasks),
+            "left_out_points": _as_dicts(self.scores.left_out_points),
+            "matrix": [list(row) for row in self.matrix],
+            "constant": list(self.constant),
+            "order": list(self.order),
+            "merges": [list(merge) for merge in self.merges],
+            "thresholds": [
+                asdict(self.redundant(threshold)) | {"clusters": [list(group) for group in self.clusters(threshold)]}
+                for threshold in thresholds
+            ],
+        }
+
     def _varying(self) -> list[str]:
         return [task for task in self.scores.tasks if task not in self.constant]
 
@@ -153,14 +174,21 @@ class TaskCorrelation:
         return math.fsum(values) / len(values)
 
 
+def _as_dicts(points: Sequence[Point]) -> list[dict[str, Any]]:
+    return [{"model": model, "length": length} for model, length in points]
+
+
 def scores_of_runs(summaries: Sequence[Summary]) -> TaskScores:
     """The task scores of several runs, over the tasks that all of them have and the points where all those scored.
+
+    A task that does not fit some length of a run is left out, as it is of the run's means: one such task would else
+    take that length's points from all the others.
 
     Raises:
         UsageError: what they share is too little.
     """
     by_point: dict[Point, dict[str, float]] = {}
-    for name, summary in zip(_names(summaries), summaries, strict=True):
+    for name, summary in zip(run_names(summaries), summaries, strict=True):
         for length in summary.lengths:
             by_point[name, length] = {}
         for cell in summary.cells:
@@ -168,11 +196,12 @@ def scores_of_runs(summaries: Sequence[Summary]) -> TaskScores:
                 by_point[name, cell.length][cell.task] = cell.score
     asked = [list(dict.fromkeys(cell.task for cell in summary.cells)) for summary in summaries]
     every = list(dict.fromkeys(task for tasks in asked for task in tasks))
-    shared = [task for task in every if all(task in tasks for tasks in asked)]
+    absent = {task for summary in summaries for task in summary.left_out_tasks}
+    shared = [task for task in every if task not in absent and all(task in tasks for tasks in asked)]
     return scores_of_points(by_point, shared, left_out_tasks=[task for task in every if task not in shared])
 
 
-def _names(summaries: Sequence[Summary]) -> list[str]:
+def run_names(summaries: Sequence[Summary]) -> list[str]:
     """The models' names; a second run of a model is numbered, so that it does not stand for the first."""
     models = [summary.model for summary in summaries]
     counts = [models[: place + 1].count(model) for place, model in enumerate(models)]

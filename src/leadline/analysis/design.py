@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from leadline.analysis.base_score import BaseRule
+
 Metric = Literal["recall", "strict"]
 
 
@@ -41,6 +43,7 @@ class Design:
         threshold_name: what that score is called where it is one of the paper's, ``"chat"`` or ``"base"``.
         category_thresholds: the same for categories that have one of their own.
         category_tasks: tasks that the threshold of each such category speaks of.
+        base: how a base score is taken from base lengths and what share of it a length must keep, or None.
         threshold_relative: share of the score at the shortest length that a length must keep, or None.
         claims_tasks: tasks that the absolute threshold speaks of; without all of them no absolute effective length is
             claimed.
@@ -68,6 +71,7 @@ class Design:
     category_thresholds: Mapping[str, float] = field(default_factory=dict[str, float])
     category_tasks: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     weights: Mapping[int, float] = field(default_factory=dict[int, float])
+    base: BaseRule | None = None
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):
@@ -77,6 +81,18 @@ class Design:
             raise ValueError(f"a task's name occurs twice: {names}")
         if not set(self.weights) <= set(self.lengths) or (self.weights and sum(self.weights.values()) <= 0):
             raise ValueError(f"weights must be for these lengths, and not all 0: {self.weights}")
+
+    @property
+    def share(self) -> float | None:
+        """Share that a length must keep, of the base score or of the score at the shortest length; None for no rule."""
+        return self.base.times if self.base is not None else self.threshold_relative
+
+    @property
+    def shortest(self) -> int:
+        """The shortest length that can be an effective length; 0 where there is none."""
+        if self.base is not None:
+            return self.base.shortest
+        return self.lengths[0] if self.lengths else 0
 
     def samples_of(self, task: str, length: int) -> int:
         """Trials that were asked for in one cell."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from leadline.analysis.base_score import BaseRule, BaseScore
 from leadline.analysis.design import Design
 from leadline.analysis.intervals import CONFIDENCE
 from leadline.analysis.lengths import LengthScore
@@ -20,7 +21,9 @@ from leadline.analysis.standings import (
 )
 
 Censored = Literal["below", "above"]
-NoClaim = Literal["no_threshold", "missing_tasks", "zero_at_shortest", "one_length", "incomplete"]
+NoClaim = Literal[
+    "no_threshold", "missing_tasks", "zero_at_shortest", "one_length", "incomplete", "no_base", "zero_base"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +74,18 @@ class EffectiveLengths:
     strict: EffectiveLength
 
 
-def effective_lengths(scores: Sequence[LengthScore], design: Design, present: Sequence[str]) -> EffectiveLengths:
-    """All three, from the lengths' scores and the names of the tasks that these scores are over."""
+def effective_lengths(
+    scores: Sequence[LengthScore], design: Design, present: Sequence[str], base: BaseScore | None = None
+) -> EffectiveLengths:
+    """All three, from the lengths' scores and the names of the tasks that these scores are over.
+
+    Where the design has a base rule, the relative one is a share of the base score.
+    """
     absolute, absolute_strict = _absolute(scores, design, set(present))
-    relative, relative_strict = _relative(scores, design)
+    if design.base is not None:
+        relative, relative_strict = _by_base(scores, design.base, base)
+    else:
+        relative, relative_strict = _relative(scores, design)
     return EffectiveLengths(absolute, relative, absolute_strict if absolute.no_claim is None else relative_strict)
 
 
@@ -128,6 +139,21 @@ def _relative(scores: Sequence[LengthScore], design: Design) -> tuple[EffectiveL
         greatest_passing(scores, threshold, given=shortest.length),
         all_shorter_pass(scores, threshold, given=shortest.length),
     )
+
+
+def _by_base(
+    scores: Sequence[LengthScore], rule: BaseRule, base: BaseScore | None
+) -> tuple[EffectiveLength, EffectiveLength]:
+    """By a share of the base score; lengths below the shortest that can be effective are left out."""
+    if base is None or base.score is None or base.low is None or base.high is None:
+        return _twice(_nothing("no_base", scores))
+    tested = [score for score in scores if score.length >= rule.shortest]
+    if not tested:
+        return _twice(_nothing("no_threshold", scores))
+    threshold = Threshold(rule.times * base.score, rule.times * base.low, rule.times * base.high)
+    if base.score == 0:
+        return _twice(_nothing("zero_base", tested, 0.0))
+    return greatest_passing(tested, threshold), all_shorter_pass(tested, threshold)
 
 
 def greatest_passing(scores: Sequence[LengthScore], threshold: Threshold, given: int | None = None) -> EffectiveLength:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from leadline.analysis.base_score import BaseScore, Observation
 from leadline.analysis.cells import Cell, Trial, make_cell
 from leadline.analysis.design import Design
 from leadline.analysis.effective import (
@@ -26,6 +27,8 @@ from leadline.analysis.lengths import (
     length_scores,
     weighted_average,
 )
+from leadline.analysis.subsets import SUBSET_FACTORS, Subset, subsets
+from leadline.items import Factor
 from leadline.records import Record
 from leadline.scoring.trials import score
 
@@ -77,6 +80,8 @@ class Summary:
         intervals: of `average`, `wavg_inc`, `wavg_dec` and `wavg_user`, where each is known.
         by_category: the lengths' scores over the tasks of each category.
         category_effective_length: for the categories that have a threshold of their own.
+        base: NoLiMa's base score, of the first task; None for other tests.
+        subsets: base score, threshold and effective length of each task's pairs and of subsets of them.
     """
 
     model: str
@@ -96,6 +101,8 @@ class Summary:
     intervals: Mapping[str, Interval] = field(default_factory=dict[str, Interval])
     by_category: Mapping[str, tuple[LengthScore, ...]] = field(default_factory=dict[str, tuple[LengthScore, ...]])
     category_effective_length: Mapping[str, EffectiveLength] = field(default_factory=dict[str, EffectiveLength])
+    base: BaseScore | None = None
+    subsets: tuple[Subset, ...] = ()
 
     def cell(self, task: str, length: int) -> Cell:
         """The cell of this task at this length.
@@ -138,6 +145,8 @@ class Summary:
             "absent": [{"task": cell.task, "length": cell.length} for cell in self.cells if cell.absent],
             "incomplete": [{"task": cell.task, "length": cell.length} for cell in self.cells if not cell.complete],
             "left_out_tasks": list(self.left_out_tasks),
+            **({} if self.base is None else {"base": self.base.as_dict()}),
+            **({"subsets": [subset.as_dict() for subset in self.subsets]} if self.subsets else {}),
         }
 
     def _category_intervals(self, place: int) -> dict[str, list[float] | None]:
@@ -161,6 +170,8 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
     """
     tokens = Tokens()
     trials: dict[tuple[str, int], dict[_TrialName, Trial]] = defaultdict(dict)
+    observed: dict[str, dict[tuple[_TrialName, int], Observation]] = defaultdict(dict)
+    labels: dict[str, dict[str, str]] = {}
     wanted = {(task.name, length) for task in design.tasks for length in design.lengths}
     for record in records:
         tokens.add(record)
@@ -170,6 +181,13 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
         scored = score(record)
         of_item = name[:-1]
+        if design.base is not None and scored is not None:
+            pair = _note_pair(record.factors, labels)
+            place = record.factors.get("depth", record.factors.get("from_end", 0))
+            depth = float(place) if isinstance(place, int | float) else 0.0
+            observed[item.task][name, record.key.length] = Observation(
+                pair, depth, record.key.length, of_item, scored.recall
+            )
         trials[item.task, record.key.length][name] = (
             Trial(record.outcome, None, None, of_item)
             if scored is None
@@ -186,10 +204,30 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         for task in design.tasks
         for length in design.lengths
     )
-    return _summary(cells, design, tokens)
+    if design.base is None:
+        return _summary(cells, design, tokens)
+    found = [
+        subset
+        for task in design.tasks
+        if observed[task.name]
+        for subset in subsets(task.name, list(observed[task.name].values()), labels, design.base)
+    ]
+    return _summary(cells, design, tokens, tuple(found))
 
 
-def _summary(cells: tuple[Cell, ...], design: Design, tokens: Tokens) -> Summary:
+def _note_pair(factors: Mapping[str, Factor], labels: dict[str, dict[str, str]]) -> str:
+    """The pair of a trial, whose factors are kept once."""
+    pair = str(factors.get("pair", ""))
+    if pair not in labels:
+        labels[pair] = {name: str(factors[name]) for name in SUBSET_FACTORS if factors.get(name) is not None}
+    return pair
+
+
+def _summary(all_cells: tuple[Cell, ...], design: Design, tokens: Tokens, found: tuple[Subset, ...] = ()) -> Summary:
+    # Variants of one test are no tasks to be averaged: a base score speaks of the first one alone.
+    main = {task.name for task in design.tasks[:1]} if design.base is not None else None
+    cells = tuple(cell for cell in all_cells if main is None or cell.task in main)
+    base = next((subset.base for subset in found if subset.factor == "all" and main and subset.task in main), None)
     left_out = left_out_tasks(cells, design)
     by_length = length_scores(cells, design)
     by_category = category_scores(cells, design)
@@ -207,9 +245,9 @@ def _summary(cells: tuple[Cell, ...], design: Design, tokens: Tokens) -> Summary
         suite=design.suite,
         protocol=design.protocol,
         lengths=design.lengths,
-        cells=cells,
+        cells=all_cells,
         by_length=by_length,
-        effective_length=effective_lengths(by_length, design, present),
+        effective_length=effective_lengths(by_length, design, present, base),
         average=average(by_length),
         wavg_inc=weighted_average(by_length, weights["wavg_inc"]),
         wavg_dec=weighted_average(by_length, weights["wavg_dec"]),
@@ -220,4 +258,6 @@ def _summary(cells: tuple[Cell, ...], design: Design, tokens: Tokens) -> Summary
         intervals={name: interval for name, interval in intervals.items() if interval is not None},
         by_category=by_category,
         category_effective_length=category_effective_lengths(by_category, design, present),
+        base=base,
+        subsets=found,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from leadline.analysis.base_score import BaseRule
 from leadline.analysis.design import Design
 from leadline.analysis.effective import EffectiveLength
 from leadline.analysis.intervals import CONFIDENCE
@@ -30,6 +32,12 @@ def format_effective(length: EffectiveLength, shortest: int, k: int) -> str:
     return (">" if length.censored == "above" else "") + format_length(length.value, k)
 
 
+def format_share(design: Design) -> str:
+    """What a length must keep, as a label: ``85 % of 1K``, ``85 % of the base score``."""
+    of = "the base score" if design.base is not None else format_length(design.shortest, design.k)
+    return f"{_share(design)} of {of}"
+
+
 def format_figure(value: float, bound: float, decimals: int) -> str:
     """A figure with so many decimals, or as many more as show on which side of the bound it is."""
     for places in range(decimals, 6):
@@ -50,16 +58,16 @@ def format_set(length: EffectiveLength, shortest: int, greatest: int, k: int) ->
 
 def verdict(summary: Summary, design: Design) -> str:
     """What the run found, in one sentence without a full stop, for people who read nothing else."""
+    if design.base is not None:
+        summary, design = _at_tested_lengths(summary, design, design.base)
     lengths = summary.effective_length
     main = lengths.absolute if lengths.absolute.no_claim is None else lengths.relative
     clauses = [_main_clause(summary, design, main)]
     if main.no_claim is None:
         clauses += _certainty(summary, design, main)
     if lengths.absolute.no_claim is None and lengths.relative.no_claim is None and design.lengths:
-        clauses.append(
-            f"by {_share(design)} of its own score at {_k(design.lengths[0], design)} "
-            f"it is {_label(lengths.relative, design)}"
-        )
+        whole = _own(summary, design).replace("its score", "its own score")
+        clauses.append(f"by {_share(design)} of {whole} it is {_label(lengths.relative, design)}")
     if lengths.absolute.no_claim == "missing_tasks":
         clauses.append(_missing_tasks(summary, design))
     if main.no_claim is None and (main.value, main.censored) != (lengths.strict.value, lengths.strict.censored):
@@ -67,6 +75,20 @@ def verdict(summary: Summary, design: Design) -> str:
     if main.undecided and main.no_claim != "incomplete":
         clauses.append(_incomplete(main.undecided, design))
     return "; ".join(clauses)
+
+
+def _at_tested_lengths(summary: Summary, design: Design, rule: BaseRule) -> tuple[Summary, Design]:
+    """The same without the lengths that only serve the base score."""
+    tested = tuple(length for length in design.lengths if length >= rule.shortest)
+    scores = tuple(score for score in summary.by_length if score.length >= rule.shortest)
+    return replace(summary, by_length=scores), replace(design, lengths=tested, weights={})
+
+
+def _own(summary: Summary, design: Design) -> str:
+    """What a relative threshold is a share of."""
+    if summary.base is not None and summary.base.score is not None:
+        return f"its base score, {summary.base.score:.1f}"
+    return f"its score at {_k(design.lengths[0], design)}"
 
 
 def _main_clause(summary: Summary, design: Design, main: EffectiveLength) -> str:
@@ -124,7 +146,7 @@ def _asked(main: EffectiveLength, summary: Summary, design: Design) -> str:
     """The threshold as a number; a relative one with what it is a share of."""
     if main is summary.effective_length.absolute:
         return f"{main.threshold or 0.0:g}"
-    return f"{main.threshold or 0.0:.1f} ({_share(design)} of its score at {_k(design.lengths[0], design)})"
+    return f"{main.threshold or 0.0:.1f} ({_share(design)} of {_own(summary, design)})"
 
 
 def _figures(summary: Summary, design: Design, main: EffectiveLength) -> str:
@@ -155,18 +177,21 @@ def _listed(names: Sequence[str], word: str) -> str:
 def _no_claim(summary: Summary, design: Design, length: EffectiveLength) -> str:
     if not summary.by_length:
         return "no effective length: nothing was measured"
+    if length.no_claim == "incomplete" and len(summary.left_out_tasks) == len(design.tasks):
+        return "no effective length: no task fits all lengths"
     shortest = summary.by_length[0]
     at = _k(shortest.length, design)
-    if length.no_claim == "zero_at_shortest":
-        return f"no effective length: it scores 0 at {at}, so there is nothing to keep"
-    if length.no_claim == "one_length":
-        return f"no effective length: it scores {_score(shortest)} at {at}, and no other length was measured"
-    if length.no_claim == "incomplete":
-        if len(summary.left_out_tasks) == len(design.tasks):
-            return "no effective length: no task fits all lengths"
-        return f"no effective length yet: {_incomplete(length.undecided, design)}"
+    base = _listed([_k(tokens, design) for tokens in design.base.lengths], "and") if design.base is not None else ""
     scores = ", ".join(f"{_score(score)} at {_k(score.length, design)}" for score in summary.by_length)
-    return f"no effective length, because no threshold is set: it scores {scores}"
+    told = {
+        "zero_at_shortest": f": it scores 0 at {at}, so there is nothing to keep",
+        "one_length": f": it scores {_score(shortest)} at {at}, and no other length was measured",
+        "incomplete": f" yet: {_incomplete(length.undecided, design)}" if length.undecided else " yet",
+        "no_base": f": the base score needs every pair at {base}; it scores {scores}",
+        "zero_base": ": its base score is 0, so there is nothing to keep",
+    }
+    missing = f", because no threshold is set: it scores {scores}"
+    return "no effective length" + told.get(length.no_claim or "", missing)
 
 
 def _missing_tasks(summary: Summary, design: Design) -> str:
@@ -190,11 +215,11 @@ def _score(score: LengthScore) -> str:
 
 
 def _label(length: EffectiveLength, design: Design) -> str:
-    return format_effective(length, design.lengths[0], design.k)
+    return format_effective(length, design.shortest, design.k)
 
 
 def _share(design: Design) -> str:
-    return f"{100 * (design.threshold_relative or 0.0):g} %"
+    return f"{100 * (design.share or 0.0):g} %"
 
 
 def _k(tokens: int, design: Design) -> str:

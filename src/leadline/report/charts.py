@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from leadline.analysis.design import Design
 from leadline.analysis.summary import Summary
-from leadline.analysis.verdict import format_length
+from leadline.analysis.verdict import format_length, format_share
 
 MEAN = "mean"
+
+WIDE_PX, NARROW_PX = 640, 250
+"""Widths of a chart on a desk and on a telephone."""
+
+ROOMY_PX = 400
+"""Width from which a chart has room for a desk's lettering."""
 
 INK = "currentColor"
 """Text and axes take the colour of the text around the chart, so that one drawing reads on light and on dark."""
@@ -31,10 +40,10 @@ def score_by_length(summary: Summary, design: Design, width_px: int = 620, heigh
     import altair as alt
 
     series = [MEAN, *(design.categories if len(design.categories) > 1 else ())]
-    x = _length_axis(design, alt)
+    x = length_axis(design, alt)
     layers: list[Any] = [
         *_thresholds(summary, design, alt),
-        *_lines(summary, series, x, alt, legend_columns=3 if width_px >= 400 else 2),
+        *_lines(summary, series, x, alt, legend_columns=3 if width_px >= ROOMY_PX else 2),
     ]
     intervals = [
         {"length": score.length, "low": score.low, "high": score.high}
@@ -44,30 +53,10 @@ def score_by_length(summary: Summary, design: Design, width_px: int = 620, heigh
     if intervals:
         bars = alt.Chart(alt.Data(values=intervals)).mark_rule(color=INK, strokeWidth=1.5, opacity=0.55)
         layers.append(bars.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high")))
-    chart = (
-        alt.layer(*layers)
-        .properties(width=width_px, height=height_px, background="transparent")
-        .configure(font=FONT)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=INK,
-            domainColor=INK,
-            tickColor=INK,
-            gridColor=INK,
-            gridOpacity=0.12,
-            domainOpacity=0.4,
-            tickOpacity=0.4,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-        )
-        .configure_legend(labelColor=INK, labelFontSize=12, symbolSize=70, symbolStrokeWidth=0)
-    )
-    return chart.to_dict()
+    return finished(alt.layer(*layers), width_px, height_px)
 
 
-def _length_axis(design: Design, alt: Any) -> Any:
+def length_axis(design: Design, alt: Any) -> Any:
     """Lengths on a logarithmic axis of base 2, labelled as people write them, at the tested lengths alone."""
     labels = json.dumps({str(length): format_length(length, design.k) for length in design.lengths})
     first, last = design.lengths[0], design.lengths[-1]
@@ -120,9 +109,7 @@ def _thresholds(summary: Summary, design: Design, alt: Any) -> list[Any]:
     if lengths.absolute.threshold is not None:
         rules.append({"score": lengths.absolute.threshold, "label": f"{lengths.absolute.threshold:g} asked for"})
     if lengths.relative.no_claim is None and lengths.relative.threshold is not None:
-        shortest = format_length(design.lengths[0], design.k)
-        share = 100 * (design.threshold_relative or 0.0)
-        rules.append({"score": lengths.relative.threshold, "label": f"{share:g} % of {shortest}"})
+        rules.append({"score": lengths.relative.threshold, "label": format_share(design)})
     if not rules:
         return []
     rules.sort(key=lambda rule: rule["score"], reverse=True)
@@ -139,8 +126,72 @@ def _cycle(values: tuple[Any, ...], count: int) -> list[Any]:
     return [values[index % len(values)] for index in range(count)]
 
 
+def finished(chart: Any, width_px: int, height_px: int) -> dict[str, Any]:
+    """The Vega-Lite description of an Altair chart, with the look that all charts of a page share."""
+    finished = (
+        chart.properties(width=width_px, height=height_px, background="transparent")
+        .configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=INK,
+            domainColor=INK,
+            tickColor=INK,
+            gridColor=INK,
+            gridOpacity=0.12,
+            domainOpacity=0.4,
+            tickOpacity=0.4,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+        )
+        .configure_legend(
+            labelColor=INK, labelFontSize=12, titleColor=INK, titleFontWeight="normal", symbolSize=70,
+            symbolStrokeWidth=0,
+        )
+    )  # fmt: skip
+    return finished.to_dict()
+
+
 def to_svg(chart: dict[str, Any]) -> str:
     """The chart drawn as one SVG element."""
     import vl_convert
 
     return vl_convert.vegalite_to_svg(chart)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart as a page holds it: drawn twice, so that its lettering keeps its size on a telephone.
+
+    Attributes:
+        wide, narrow: SVG elements, safe to put into HTML as they are.
+        text: the chart in words, for those who cannot see it.
+        caption: what it shows.
+    """
+
+    wide: str
+    narrow: str
+    text: str
+    caption: str = ""
+
+
+def draw(make: Callable[[int], dict[str, Any]], text: str, caption: str = "") -> Drawing:
+    """Draw a chart for a page.
+
+    Args:
+        make: gives the chart for a width in pixels.
+        text: the chart in words.
+        caption: what it shows.
+    """
+    from markupsafe import Markup
+
+    wide, narrow = (Markup(_inline(to_svg(make(width)))) for width in (WIDE_PX, NARROW_PX))  # our own drawing
+    return Drawing(wide, narrow, text, caption)
+
+
+def _inline(svg: str) -> str:
+    """The SVG for use inside HTML, where name spaces are known and the size comes from the page."""
+    head, _, rest = svg.partition(">")
+    kept = re.sub(r'\s(?:xmlns(?::\w+)?|version|width|height)="[^"]*"', "", head)
+    return f'{kept} aria-hidden="true" focusable="false">{rest}'

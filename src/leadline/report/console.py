@@ -12,32 +12,81 @@ from rich.text import Text
 from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design
 from leadline.analysis.effective import EffectiveLength
+from leadline.analysis.failures import Failures
+from leadline.analysis.findings import Findings
 from leadline.analysis.lengths import LengthScore
+from leadline.analysis.positions import Positions
 from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length
+from leadline.report.failures import kind_name, kinds_of, wrong_answers
+from leadline.report.subsets import base_sentences, subset_rows
 
 _COLUMN_GAP = 2
 
+_PIPE_COLUMNS = 80
+"""Columns of the table of failure kinds where there is no terminal to tell."""
 
-def show(summary: Summary, design: Design, verdict: str, file: TextIO) -> None:
-    """Write the table and the verdict to a file.
+
+def show(summary: Summary, design: Design, verdict: str, file: TextIO, findings: Findings | None = None) -> None:
+    """Write the table and the verdict to a file, and between them how and where it fails, where that is known.
 
     On a terminal a table that is too wide is split by lengths. Anywhere else it is plain text as wide as it has to be:
     no colours, and no figure is ever cut.
     """
     console = Console(file=file, highlight=False)
     dash = "–" if _can_write("–", file) else "-"
-    rows = _rows(summary, design, dash)
-    blocks = _blocks(rows, design, console.width) if console.is_terminal else [range(len(design.lengths))]
+    rows, lengths = _rows(summary, design, dash), range(len(design.lengths))
+    blocks = _blocks(rows, lengths, console.width) if console.is_terminal else [lengths]
     if not console.is_terminal:
-        console = Console(file=file, highlight=False, no_color=True, width=_width(rows, range(len(design.lengths))))
+        width = max(_PIPE_COLUMNS, _width(rows, lengths))
+        console = Console(file=file, highlight=False, no_color=True, width=width)
     for block in blocks:
         console.print(_table(rows, block, design))
-    for line in (*_remarks(summary, design, dash), "", verdict[:1].upper() + verdict[1:] + "."):
+    _say(console, _remarks(summary, design, dash), dash)
+    _show_subsets(console, summary, design, dash)
+    if findings is not None:
+        _show_kinds(console, findings.failures, design, dash)
+        _say(console, _places(findings.positions, design), dash)
+    _say(console, ["", verdict[:1].upper() + verdict[1:] + "."], dash)
+
+
+def _say(console: Console, lines: Sequence[str], dash: str) -> None:
+    for line in lines:
         plain = line.replace("–", dash)
         # Printed without wrapping of ours: a terminal wraps by itself, and a pipe gets whole lines.
         console.print(Text(plain, style="bold" if line and line[-1] == "." else "dim"), soft_wrap=True)
+
+
+def _show_subsets(console: Console, summary: Summary, design: Design, dash: str) -> None:
+    """NoLiMa's table: base score, threshold, effective length and scores of each task and subset of its pairs."""
+    found = [one for one in subset_rows(summary, design) if one.factor != "group"]
+    if not found:
+        return
+    console.print()
+    names = [one.name if one.is_task else f"  {one.name}" for one in found]
+    name_width, base_width = max(map(len, names)), max(len(one.base) for one in found)
+    rows = [
+        _Row(
+            f"{name:{name_width}}  {one.base:>{base_width}}  {one.effective}", one.scores, "bold" if one.is_task else ""
+        )
+        for name, one in zip(names, found, strict=True)
+    ]
+    for block in _blocks(rows, range(len(design.lengths)), console.width):
+        console.print(_table(rows, block, design, title="pairs, base score, effective length"))
+    _say(console, base_sentences(summary, design), dash)
+
+
+def _show_kinds(console: Console, failures: Failures, design: Design, dash: str) -> None:
+    """The table of failure kinds, at the lengths that have any, split by lengths where it is too wide."""
+    rows = _kinds(failures, design, dash)
+    if not rows:
+        return
+    console.print()
+    failing = [place for place, length in enumerate(design.lengths) if wrong_answers(failures, length)]
+    for block in _blocks(rows, failing, console.width if console.is_terminal else _PIPE_COLUMNS):
+        console.print(_table(rows, block, design, title="how it fails"))
+    _say(console, ["in per cent of the wrong answers at each length, over all tasks"], dash)
 
 
 class _Row:
@@ -72,7 +121,7 @@ def _thresholds(summary: Summary, design: Design) -> list[tuple[str, EffectiveLe
     if lengths.absolute.no_claim is None and lengths.absolute.threshold is not None:
         rows.append((f"reaches {lengths.absolute.threshold:g}", lengths.absolute))
     if lengths.relative.no_claim is None and lengths.relative.threshold is not None:
-        rows.append((f"keeps {100 * (design.threshold_relative or 0):g} %", lengths.relative))
+        rows.append((f"keeps {100 * (design.share or 0):g} %", lengths.relative))
     return rows
 
 
@@ -101,9 +150,38 @@ def _pass(score: LengthScore, length: EffectiveLength, dash: str) -> str:
     return dash if answer is None else "yes" if answer else "no"
 
 
-def _table(rows: Sequence[_Row], block: Sequence[int], design: Design) -> Table:
+def _kinds(failures: Failures, design: Design, dash: str) -> list[_Row]:
+    """Failure kinds by length; empty where no wrong answer has a kind."""
+    found = {(rate.length, rate.kind): rate for rate in failures.by_length}
+    rows = [
+        _Row(
+            kind_name(kind),
+            [f"{rate.rate:.0f}" if (rate := found.get((length, kind))) else dash for length in design.lengths],
+        )
+        for kind in kinds_of(failures.by_length)
+    ]
+    if rows:
+        counts = [str(wrong_answers(failures, length) or dash) for length in design.lengths]
+        rows.append(_Row("wrong answers, n", counts, "dim"))
+    return rows
+
+
+def _places(positions: Positions, design: Design) -> list[str]:
+    """Whether the middle of the context differs from its ends, over all lengths or at some; nothing where not."""
+    overall = positions.curve()
+    if overall is not None and overall.middle is not None and overall.middle.seen:
+        return [f"where it fails: {overall.middle.sentence()}, over all lengths"]
+    told = [
+        f"{curve.middle.sentence()} at {format_length(curve.length, design.k)}"
+        for curve in positions.grid()
+        if curve.length is not None and curve.middle is not None and curve.middle.seen
+    ]
+    return [f"where it fails: {', '.join(told)}"] if told else []
+
+
+def _table(rows: Sequence[_Row], block: Sequence[int], design: Design, title: str = "task") -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, _COLUMN_GAP, 0, 0), show_edge=False)
-    table.add_column("task", no_wrap=True, min_width=_name_width(rows))
+    table.add_column(title, no_wrap=True, min_width=_name_width(rows))
     for index in block:
         name = format_length(design.lengths[index], design.k)
         table.add_column(name, justify="right", no_wrap=True, min_width=_column_width(rows, index, name))
@@ -132,10 +210,10 @@ def _width(rows: Sequence[_Row], block: Sequence[int]) -> int:
     return _name_width(rows) + sum(max(8, _column_width(rows, index)) + _COLUMN_GAP for index in block) + _COLUMN_GAP
 
 
-def _blocks(rows: Sequence[_Row], design: Design, width: int) -> list[list[int]]:
+def _blocks(rows: Sequence[_Row], lengths: Sequence[int], width: int) -> list[list[int]]:
     """The lengths in blocks whose tables fit the width; a block has one length at least."""
     blocks: list[list[int]] = [[]]
-    for index in range(len(design.lengths)):
+    for index in lengths:
         if blocks[-1] and _width(rows, [*blocks[-1], index]) > width:
             blocks.append([])
         blocks[-1].append(index)
@@ -167,7 +245,7 @@ def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
         remarks.append(f"over lengths, with 95 % intervals: {', '.join(told)}")
     if summary.category_effective_length:
         verdicts = [
-            f"{category} {format_effective(length, design.lengths[0], design.k)} ({length.threshold:g})"
+            f"{category} {format_effective(length, design.shortest, design.k)} ({length.threshold:g})"
             for category, length in summary.category_effective_length.items()
             if length.threshold is not None
         ]
@@ -177,6 +255,13 @@ def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
         remarks.append(f"{dash} not asked, or does not fit this length; left out of every mean: {left_out}")
     if not all(cell.complete for cell in summary.cells):
         remarks.append("* incomplete: trials failed, were not read whole, or are still to be asked")
+    tokens = summary.tokens
+    if tokens.cached is not None and tokens.prompt:
+        share = tokens.cached / tokens.prompt
+        remarks.append(
+            f"the server says that {tokens.cached:,} of {tokens.prompt:,} prompt tokens ({share:.0%}) "
+            "came from its cache"
+        )
     return remarks
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -12,16 +11,18 @@ from typing import Any
 
 from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design, TaskDesign
+from leadline.analysis.findings import Findings
 from leadline.analysis.lengths import LengthScore
 from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length, format_set
 from leadline.errors import RunFolderError
 from leadline.records import OUTCOMES, Outcome
-from leadline.report.charts import score_by_length, to_svg
-
-CHART_WIDTHS_PX = {"wide": 640, "narrow": 250}
-"""The chart is drawn twice, so that its lettering keeps its size on a telephone."""
+from leadline.report.charts import draw, score_by_length
+from leadline.report.failures import failures_section
+from leadline.report.positions import METHODS, positions_section
+from leadline.report.subsets import METHODS as SUBSETS
+from leadline.report.subsets import subsets_section
 
 WARNED: Mapping[Outcome, str] = {
     "truncated_prompt": "the server did not read the whole prompt; these trials are not scored",
@@ -53,7 +54,14 @@ class _Group:
     tasks: tuple[tuple[str, tuple[_Figure, ...]], ...]
 
 
-def write_page(path: Path, summary: Summary, design: Design, manifest: Mapping[str, Any], verdict: str) -> None:
+def write_page(
+    path: Path,
+    summary: Summary,
+    design: Design,
+    manifest: Mapping[str, Any],
+    verdict: str,
+    findings: Findings | None = None,
+) -> None:
     """Write the report of a run.
 
     Args:
@@ -62,11 +70,12 @@ def write_page(path: Path, summary: Summary, design: Design, manifest: Mapping[s
         design: what was measured.
         manifest: the resolved set-up of the run, shown as it is.
         verdict: the sentence that stands at the top.
+        findings: where and how the model fails; None leaves these sections out.
 
     Raises:
         RunFolderError: it cannot be written there.
     """
-    page = render_page(summary, design, manifest, verdict)
+    page = render_page(summary, design, manifest, verdict, findings)
     # A text from a model can hold half a surrogate pair, which UTF-8 cannot write.
     try:
         path.write_bytes(page.encode("utf-8", errors="replace"))
@@ -74,19 +83,20 @@ def write_page(path: Path, summary: Summary, design: Design, manifest: Mapping[s
         raise RunFolderError(f"{path} cannot be written ({error.strerror}): name another file with -o") from error
 
 
-def render_page(summary: Summary, design: Design, manifest: Mapping[str, Any], verdict: str) -> str:
+def render_page(
+    summary: Summary,
+    design: Design,
+    manifest: Mapping[str, Any],
+    verdict: str,
+    findings: Findings | None = None,
+) -> str:
     """The report of a run as HTML. Everything that is put into it is escaped."""
     from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
 
     source = resources.files("leadline.report").joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     headline, _, rest = verdict.partition(": ")
     reason, *caveats = rest.split("; ")
-    charts = {
-        name: Markup(_inline(to_svg(score_by_length(summary, design, width_px=width))))  # our own drawing
-        for name, width in CHART_WIDTHS_PX.items()
-    }
     return environment.from_string(source).render(
         model=summary.model,
         suite=summary.suite,
@@ -95,8 +105,9 @@ def render_page(summary: Summary, design: Design, manifest: Mapping[str, Any], v
         headline=_sentence(headline),
         reason=_sentence(reason),
         caveats=[_sentence(caveat) for caveat in caveats],
-        charts=charts if summary.by_length else {},
-        chart_text=_chart_text(summary, design),
+        chart=draw(lambda width: score_by_length(summary, design, width_px=width), _chart_text(summary, design))
+        if summary.by_length
+        else None,
         has_intervals=any(score.low is not None for score in summary.by_length),
         lengths=[format_length(length, design.k) for length in design.lengths],
         groups=_groups(summary, design),
@@ -104,21 +115,17 @@ def render_page(summary: Summary, design: Design, manifest: Mapping[str, Any], v
         passing=_passing(summary, design),
         warnings=_warnings(summary, design),
         outcomes=_outcomes(summary, design),
-        methods=_methods(summary, design),
+        methods=[*_methods(summary, design), *(SUBSETS if summary.subsets else ()), *(METHODS if findings else ())],
         averages=_averages(summary, design),
         left_out=summary.left_out_tasks,
         has_incomplete=any(not cell.complete for cell in summary.cells),
         has_absent=any(cell.absent for cell in summary.cells),
         tokens=_tokens(summary),
+        subsets=subsets_section(summary, design),
+        positions=None if findings is None else positions_section(findings.positions, design),
+        failures=None if findings is None else failures_section(findings.failures, design),
         manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
     )
-
-
-def _inline(svg: str) -> str:
-    """The SVG for use inside HTML, where name spaces are known and the size comes from the page."""
-    head, _, rest = svg.partition(">")
-    kept = re.sub(r'\s(?:xmlns(?::\w+)?|version|width|height)="[^"]*"', "", head)
-    return f'{kept} aria-hidden="true" focusable="false">{rest}'
 
 
 def _sentence(text: str) -> str:
@@ -198,7 +205,7 @@ def _passing(summary: Summary, design: Design) -> list[tuple[str, list[bool | No
     rows: list[tuple[str, list[bool | None]]] = []
     for name, length in (
         (f"reaches {design.threshold_absolute or 0:g}", lengths.absolute),
-        (f"keeps {100 * (design.threshold_relative or 0):g} %", lengths.relative),
+        (f"keeps {100 * (design.share or 0):g} %", lengths.relative),
     ):
         threshold = length.threshold
         if length.no_claim is None and threshold is not None:
@@ -236,7 +243,6 @@ def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
     trials = "no trial" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     kept = len(design.tasks) - len(summary.left_out_tasks)
     lengths = summary.effective_length
-    shortest = format_length(design.lengths[0], design.k) if design.lengths else "–"
     methods = [
         ("Trial", "share of the wanted items that the answer contains, case-insensitive, 0 to 1; with one wanted item"
          " and several accepted forms, any of them is enough"),
@@ -252,10 +258,9 @@ def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
          " cells neither passes nor fails"),
     ]  # fmt: skip
     if lengths.relative.threshold is not None:
-        share = 100 * (design.threshold_relative or 0)
-        methods.append(
-            ("Relative threshold", f"{share:g} % of the mean at {shortest}, which is {lengths.relative.threshold:.1f}")
-        )
+        of = "the base score" if design.base is not None else f"the mean at {format_length(design.shortest, design.k)}"
+        share = f"{100 * (design.share or 0):g} % of {of}"
+        methods.append(("Relative threshold", f"{share}, which is {lengths.relative.threshold:.1f}"))
     if lengths.absolute.threshold is not None:
         named = f"{design.threshold_name}: Llama2-7B at 4K" if design.threshold_name else "as it was asked for"
         methods.append(("Absolute threshold", f"{lengths.absolute.threshold:g} ({named})"))
@@ -273,7 +278,7 @@ def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
 
 def _averages(summary: Summary, design: Design) -> list[tuple[str, str]]:
     lengths = summary.effective_length
-    shortest = design.lengths[0] if design.lengths else 0
+    shortest = design.shortest
     figures = [
         (name, format_effective(length, shortest, design.k))
         for name, length in (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from leadline.analysis.failures import failure_rates
+from leadline.analysis.failures import failure_rates, shown
 from leadline.analysis.intervals import wilson
 
 from .conftest import MakeRecord
@@ -52,3 +52,33 @@ def test_excerpts_are_few_and_short_and_of_different_tasks_first(make_record: Ma
     assert [excerpt.task for excerpt in shown] == ["cwe", "vt", "cwe"]
     assert all(len(excerpt.text) == 200 for excerpt in shown)
     assert shown[0].wanted == ("yes",)
+
+
+def test_rates_over_all_tasks_of_a_length(make_record: MakeRecord) -> None:
+    records = [replace(make_record("vt", 1024, index, "no"), failure="partial") for index in range(3)]
+    records += [replace(make_record("niah", 1024, 0, ""), failure="empty")]
+    found = failure_rates(records)
+    rows = [(row.task, row.length, row.kind, row.count, row.of_wrong) for row in found.by_length]
+    assert rows == [(None, 1024, "empty", 1, 4), (None, 1024, "partial", 3, 4)]
+    assert set(found.as_dict()) == {"rates", "by_length", "unjudged"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\tb\n\n c", "a b c"),
+        ("a\u202eb\u202c", "a[U+202E]b[U+202C]"),
+        ("\x1b[31mred\x00", "[U+001B][31mred[U+0000]"),
+        ("zero\u200bwidth", "zero[U+200B]width"),
+        ("half \ud800", "half [U+D800]"),
+        ("z\u0301\u0302\u0303\u0304", "z\u0301\u0302"),
+        ("naïve — ‘quoted’ 日本語", "naïve — ‘quoted’ 日本語"),
+    ],
+)
+def test_what_others_wrote_is_fit_to_be_shown(text: str, expected: str) -> None:
+    assert shown(text) == expected
+
+
+@pytest.mark.parametrize("text", ["n" * 500, "\u202e" * 500, "n" * 199 + "\x00", " " * 3000 + "n", "a " * 300])
+def test_what_is_shown_is_short(text: str) -> None:
+    assert len(shown(text)) <= 200

@@ -1,0 +1,50 @@
+"""What a run shows beside its scores: where the model fails, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leadline.analysis.design import Design
+from leadline.analysis.failures import Excerpt, FailureCount, Failures
+from leadline.analysis.positions import PositionCount, Positions
+from leadline.records import Record
+from leadline.scoring.trials import score
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Positions and failure kinds of a run.
+
+    Attributes:
+        positions: score by position, and recall against the strict score.
+        failures: rates of the failure kinds.
+    """
+
+    positions: Positions
+    failures: Failures
+
+    @property
+    def excerpts(self) -> Mapping[str, tuple[Excerpt, ...]]:
+        """Up to three answers of each failure kind."""
+        return self.failures.excerpts
+
+    def as_dict(self) -> dict[str, Any]:
+        """The findings as they may be written: aggregates alone, no answers."""
+        return {"positions": self.positions.as_dict(), "failures": self.failures.as_dict()}
+
+
+def findings(records: Iterable[Record], design: Design) -> Findings:
+    """The findings of these records, oldest first, in one pass: the newest record of a key counts.
+
+    Records of tasks or lengths outside the design are left out.
+    """
+    tasks, lengths = {task.name for task in design.tasks}, frozenset(design.lengths)
+    places, kinds = PositionCount(design), FailureCount()
+    for record in records:
+        if record.key.item.task in tasks and record.key.length in lengths:
+            scored = score(record)
+            places.add(record, scored)
+            kinds.add(record, scored)
+    return Findings(places.result(), kinds.result())
