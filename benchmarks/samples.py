@@ -30,11 +30,12 @@ from leadline.data.sources import Sources
 from leadline.items import Draft
 from leadline.prompt import FrameCounter, named_frame
 from leadline.sampler import Sampler
-from leadline.spec import TASKS_OF_ALL, parse_length
+from leadline.spec import TASKS_OF_ALL
 from leadline.tasks.base import Task
 from leadline.tasks.registry import make_task
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.counting import Counter
+from leadline.values import parse_length
 
 ITEMS = 12
 """More than the eight whose draws the tasks keep."""

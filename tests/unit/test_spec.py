@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.errors import UsageError
-from leadline.spec import RunSpec, parse_length, parse_set, resolve
+from leadline.spec import RunSpec, parse_set, resolve
 from leadline.suites import suite_names
+from leadline.values import parse_length
 
 
 @pytest.mark.parametrize(

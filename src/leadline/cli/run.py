@@ -66,7 +66,7 @@ def run(
     """Ask a suite of a model, print the table, write the report; a run that is there already goes on."""
     from leadline.run.prices import price_of_run
     from leadline.run.runner import run as measure
-    from leadline.spec import parse_length
+    from leadline.values import parse_length
 
     spec = opt.resolved(
         suite,

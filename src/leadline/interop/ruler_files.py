@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from leadline.errors import DataError, UsageError
-from leadline.spec import parse_length
 from leadline.tasks.registry import TASKS
+from leadline.values import parse_length
 
 LAYOUT = "<model>/synthetic/<length>/pred/<task>.jsonl"
 BENCHMARK = "synthetic"

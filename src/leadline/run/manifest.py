@@ -21,8 +21,9 @@ from leadline.prompt import Frame
 from leadline.requests import ModelFacts
 from leadline.run.identity import identity_hash
 from leadline.run.store import write_atomically
-from leadline.spec import RunSpec, parse_threshold, parse_weights
+from leadline.spec import RunSpec
 from leadline.tasks.registry import RULER_TASKS, make_task
+from leadline.values import parse_threshold, parse_weights
 
 FORMAT = 1
 """Version of a run's folder; a folder of another version is refused."""

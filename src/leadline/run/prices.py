@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from leadline.records import Record
 from leadline.requests import Response
-from leadline.spec import RunSpec, parse_price
+from leadline.spec import RunSpec
+from leadline.values import parse_price
 
 MILLION = 1_000_000
 

@@ -23,9 +23,10 @@ from leadline.run.prices import Bill, price_of_run
 from leadline.run.schedule import Cell, Round, Schedule, audit, items_of, prove_tokenizer
 from leadline.run.store import Damage, RecordWriter, read_records
 from leadline.sampler import Sampler
-from leadline.spec import RunSpec, parse_markers
+from leadline.spec import RunSpec
 from leadline.tasks.base import Task
 from leadline.tokenizers.fast import backend_of
+from leadline.values import parse_markers
 
 
 class Progress(Protocol):
