@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import cast
 
 from leadline.errors import RunFolderError
-from leadline.items import Fit, Plan, Sample, TrialKey
+from leadline.items import Fit, ItemKey, Plan, Sample, TrialKey
 from leadline.prompt import Frame, FrameCounter, assemble
 from leadline.sizing.haystack import fit_haystack, is_windowed
 from leadline.sizing.request import budget_for, fit_request, smallest_length
 from leadline.sizing.whole import WholeCost
 from leadline.tasks.base import BudgetTask, Sources, Task, item_key
+
+PLANS = 4096
+"""Plans that are kept: more than a round has items, which it plans when it is made and again when it asks them."""
 
 UNFILLED = 0.02
 """Share of a length that may stay empty before the record says that something ran out."""
@@ -37,6 +40,7 @@ class Sampler:
         self.seed = seed
         self.repeat = repeat
         self._distrusted: set[str] = set()
+        self._plans: dict[ItemKey, Plan] = {}
 
     def distrust(self, task: Task) -> None:
         """From now on size this task's samples by counting whole texts: slow, and exact whatever the tokenizer does."""
@@ -44,7 +48,15 @@ class Sampler:
 
     def plan(self, task: Task, index: int) -> Plan:
         """The plan of a task's item number `index`."""
-        return task.plan(item_key(task, self.seed, index), self.sources)
+        return self.plan_of(task, item_key(task, self.seed, index))
+
+    def plan_of(self, task: Task, item: ItemKey) -> Plan:
+        """The plan of a task's item; those asked for last are kept, and must not be changed."""
+        plan = self._plans.pop(item, None) or task.plan(item, self.sources)
+        self._plans[item] = plan
+        if len(self._plans) > PLANS:
+            del self._plans[next(iter(self._plans))]
+        return plan
 
     def fit(self, task: Task, plan: Plan, length: int) -> Fit | None:
         """Its size at a length, or None where it does not fit or a text runs out that may not be repeated."""
@@ -64,7 +76,7 @@ class Sampler:
         """What a reader of this sample's figures must know, in words; nothing as a rule."""
         remark = () if task.remark is None else (task.remark,)
         if is_windowed(task):
-            return remark
+            return (*remark, *task.notes(plan, fit, self.sources))
         return (*remark, *self._running_out(task, plan, fit, length))
 
     def _running_out(self, task: Task, plan: Plan, fit: Fit, length: int) -> tuple[str, ...]:

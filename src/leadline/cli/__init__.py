@@ -13,10 +13,12 @@ from leadline.errors import LeadlineError, UsageError
 VERBS = {
     "run": "measure: ask a suite of a model, resume what is there, print the table, write the report",
     "plan": "what a run would take: trials, tokens, what a prefix cache can save; asks no model",
+    "doctor": "what a model's endpoint is, what it truly accepts, and what will go wrong",
     "tasks": "list suites and tasks, or show one with its parameters, defaults and sources",
     "sample": "show one sample: prompt, answers, needles marked, token counts",
     "score": "recompute a run's scores from its records",
     "report": "write a run's HTML page from its records",
+    "calibrate": "the tool against readers of known truth: found beside true, and a certificate",
     "leaderboard": "the papers' tables, derived figures recomputed; --with RUN puts a run among them",
     "import": "another tool's files as a run: leadline import ruler DIR",
     "export": "a run in another tool's format, or as a table",

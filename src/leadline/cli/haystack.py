@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 WORDS = 115_000
 
 
-@app.callback()
+@app.callback(epilog="Example: leadline haystack build my-texts --out my-books")
 def haystack() -> None:
     """Haystacks of one's own."""
 

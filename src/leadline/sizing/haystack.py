@@ -37,6 +37,10 @@ class WindowTask(Task, Protocol):
         """The message's text before and after the haystack; both meet it at a line end."""
         ...
 
+    def notes(self, plan: Plan, fit: Fit, sources: Sources) -> tuple[str, ...]:
+        """What a reader of this sample's figures must know, in words; nothing as a rule."""
+        ...
+
     def system(self, plan: Plan, sources: Sources) -> str | None:
         """The system message, or None."""
         ...

@@ -153,6 +153,7 @@ class Nolima(PlainTask):
             answers=(pair.gold(name),),
             facts={
                 "set": needles.name,
+                "question": pair.question(name),
                 "name": name,
                 "names": list(needles.characters),
                 "needle_keywords": list(pair.needle_keywords),
@@ -230,6 +231,16 @@ class Nolima(PlainTask):
             values["choices"] = ", ".join(self._choices(plan, pair, haystack, sources))
         head, _, tail = template.partition(HAYSTACK)
         return _marked(head, question, values), _marked(tail, question, values)
+
+    def notes(self, plan: Plan, fit: Fit, sources: Sources) -> tuple[str, ...]:
+        """Where four names are offered, how many of the wrong ones do not occur in the haystack."""
+        pair = self._pair(plan, sources)
+        if fit.window is None or "{choices}" not in self._template(pair):
+            return ()
+        haystack = self.book(plan, sources).text[slice(*fit.window)]
+        offered = self._choices(plan, pair, haystack, sources)
+        absent = sum(name != plan.facts["name"] and name not in haystack for name in offered)
+        return (f"{absent} of the wrong choices do not occur in the haystack",) if absent else ()
 
     def _choices(self, plan: Plan, pair: Pair, haystack: str, sources: Sources) -> tuple[str, ...]:
         """The gold name among three others in a random order; names that occur in the haystack come first."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from leadline.data.loading import load_tokenizer
@@ -92,6 +94,37 @@ async def test_a_limit_counts_the_answer_too(sampler: Sampler, tokenizer: Tokeni
     whole = sample.fit.prompt_tokens + sample.max_tokens
     assert await ask(sampler, open_reader("limit", {"tokens": str(whole)}, tokenizer), sample)
     assert await ask(sampler, open_reader("limit", {"tokens": str(whole - 1)}, tokenizer), sample) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "least", "most"),
+    [
+        ("nolima_open_direct", 2_000, 95, 100),
+        ("nolima_open", 2_000, 0, 15),
+        ("nolima_open_distractor", 2_000, 0, 15),
+        ("niah_single_2", 2048, 95, 100),
+        ("niah_multikey_3", 2048, 95, 100),
+    ],
+)
+async def test_a_reader_that_finds_words_finds_direct_needles_alone(
+    sampler: Sampler, tokenizer: Tokenizer, name: str, length: int, least: int, most: int
+) -> None:
+    reader, count = open_reader("literal", {}, tokenizer), 40
+    right = 0.0
+    for index in range(count):
+        sample = make(sampler, name, index, length)
+        case = sample.plan.facts.get("case_sensitive") is True
+        right += recall(await ask(sampler, reader, sample), sample.plan.answers, case_sensitive=case)
+    assert least <= 100 * right / count <= most
+
+
+async def test_a_literal_reader_sees_the_message_alone(sampler: Sampler, tokenizer: Tokenizer) -> None:
+    sample = make(sampler, "niah_single_1")
+    blind = replace(sample, plan=replace(sample.plan, answers=(("?",),), facts={}, factors={}), spans=())
+    told = await ask(sampler, open_reader("literal", {}, tokenizer), blind)
+    assert told.strip() == sample.plan.answers[0][0]
+    silent = replace(blind, messages=({"role": "user", "content": "Nothing is said here.\nWho was it?"},))
+    assert await ask(sampler, open_reader("literal", {}, tokenizer), silent) == ""
 
 
 async def test_a_reader_answers_twice_the_same(sampler: Sampler, tokenizer: Tokenizer) -> None:

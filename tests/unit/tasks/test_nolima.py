@@ -18,6 +18,7 @@ from leadline.haystacks.books import Book
 from leadline.items import Fit, Plan, TrialKey
 from leadline.prompt import FrameCounter, named_frame
 from leadline.sampler import Sampler
+from leadline.scoring.failures import failure_kind
 from leadline.tasks.base import item_key
 from leadline.tasks.nolima import CHOICES, LAST_TOKENS, Nolima, distractor_depth
 from leadline.tasks.registry import make_task
@@ -288,6 +289,19 @@ def test_a_sample_is_made_again_by_key_and_fit_without_a_tokenizer(variant: str)
         assert blind.remake(task, key, kept, sample.prompt_hash) == sample
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_wrong_answer_has_a_kind(variant: str) -> None:
+    task = task_of(variant)
+    plan = sampler().plan(task, 1)
+    sample = sampler().sample(task, plan, fit_of(task, plan, 500), 500)
+    kinds = {
+        answer: failure_kind(sample, answer, "answered")
+        for answer in (plan.facts["name"], "", "Stubb", "Nobody of that sort", plan.facts["question"])
+    }
+    assert list(kinds.values()) == [None, "empty", "distractor_value", "not_in_context", "copied_context"]
+    assert failure_kind(sample, "It may well be that the", "truncated_output") is not None
+
+
 def test_a_book_that_is_too_short_has_no_fit() -> None:
     task = task_of()
     assert sampler().fit(task, sampler().plan(task, 0), 1_000_000) is None
@@ -347,5 +361,5 @@ def test_variants_of_a_file_take_from_it_what_they_need(own: Path) -> None:
     assert "It is one of these four: " in text
     assert plan.facts["names"] == NAMES
     assert "at most three sentences" in texts_of(own, "cot")["0901/T01/onehop"][1]
-    with pytest.raises(UsageError, match="which pairs of mine.json are hard is not known"):
+    with pytest.raises(UsageError, match=r"which pairs of mine\.json are hard is not known"):
         texts_of(own, "hard")

@@ -1,0 +1,181 @@
+"""NoLiMa on the command line: files in the official format, our own needles, overlap."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leadline.records import Record
+from leadline.requests import Response
+from leadline.scoring.trials import score
+from tests.unit.needles.official import official_entries
+
+from .conftest import Ended, Invoke, Shell, invoke_in
+
+LINES = 900
+VARIANTS = ("default", "direct", "choices", "cot", "distractor")
+
+
+@pytest.fixture(scope="module")
+def own(shared_shell: Shell) -> Path:
+    """A needle file and two books of the user's."""
+    folder = shared_shell.folder
+    (folder / "mine.json").write_text(json.dumps(official_entries()), encoding="utf-8")
+    (folder / "books").mkdir()
+    for book in ("first", "second"):
+        lines = [
+            f"On day {day} of the {book} winter the {day % 7} boats stayed in, said Elsbeth." for day in range(LINES)
+        ]
+        (folder / "books" / f"{book}.txt").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def ask(own: Path) -> Invoke:
+    return partial(invoke_in, own)
+
+
+def run(ask: Invoke, model: str, *options: str) -> Ended:
+    files = ("--needles", "mine.json", "--haystack", "books", "--out", f"runs-{model.replace('/', '-')}")
+    return ask("run", "nolima", "--model", model, *files, "--lengths", "250,500,1k,2k", "--json", *options)
+
+
+def records(folder: Path) -> list[Record]:
+    return [
+        Record.from_json(line)
+        for file in sorted(folder.glob("*/*/records-*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def subset(summary: dict[str, Any], task: str) -> dict[str, Any]:
+    return next(entry for entry in summary["subsets"] if (entry["task"], entry["factor"]) == (task, "all"))
+
+
+def test_an_oracle_is_right_on_every_variant(ask: Invoke, own: Path) -> None:
+    done = run(ask, "reader/oracle", "--samples", "32", "--variant", ",".join(VARIANTS))
+    assert (done.code, done.err) == (0, "")
+    summary = done.json
+    assert {cell["score"] for cell in summary["cells"]} == {100}
+    assert {cell["strict"] for cell in summary["cells"]} == {100}
+    assert summary["base"]["score"] == 100
+    assert summary["base"]["cross_fitted"] is True
+    assert summary["effective_length"]["relative"]["value"] == 2000
+    found = records(own / "runs-reader-oracle")
+    assert {record.factors["variant"] for record in found} == set(VARIANTS)
+    assert {record.factors["hops"] for record in found} == {"onehop", "twohop", "twohop2", "direct"}
+    assert {record.factors["order"] for record in found} == {"default", "inverted"}
+    for record in found:
+        assert record.fit is not None and record.fit.recount is not None
+        assert abs(record.fit.recount - record.key.length) <= 2
+
+
+def test_silence_scores_nothing(ask: Invoke) -> None:
+    summary = run(ask, "reader/empty", "--samples", "16").json
+    assert {cell["score"] for cell in summary["cells"]} == {0}
+    assert subset(summary, "nolima")["base"]["score"] == 0
+
+
+def test_naming_everybody_is_found_out_by_the_strict_score(ask: Invoke, own: Path) -> None:
+    run(ask, "reader/oracle", "--samples", "32", "--variant", ",".join(VARIANTS))
+    found = records(own / "runs-reader-oracle")
+    named = [record for record in found if record.answers == ((record.facts["name"],),)]
+    assert named
+    for record in named:
+        assert record.response is not None
+        everybody = replace(record, response=replace(record.response, text=", ".join(record.facts["names"])))
+        scored = score(everybody)
+        assert scored is not None
+        assert (scored.recall, scored.strict) == (1, 0)
+        small = score(replace(record, response=replace(record.response, text=record.answers[0][0].lower())))
+        assert small is not None
+        assert small.recall == 0, "the case counts"
+
+
+def test_a_filtered_answer_is_an_outcome_of_its_own(ask: Invoke, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from leadline.models.readers import Reader
+
+    async def filtered(self: Reader, request: object) -> Response:
+        return Response(None, finish_reason="filter")
+
+    monkeypatch.setattr(Reader, "answer", filtered)
+    done = run(ask, "reader/oracle", "--samples", "8", "--out", "runs-filtered")
+    assert done.code == 0
+    assert {record.outcome for record in records(own / "runs-filtered")} == {"filtered"}
+    for cell in done.json["cells"]:
+        assert cell["outcomes"] == {"filtered": cell["n"]}
+
+
+def test_our_own_needles_need_no_files(shell: Shell, invoke: Invoke) -> None:
+    options = ("--samples", "40", "--json")
+    oracle = invoke("run", "nolima-open", "--model", "reader/oracle", "--lengths", "250,500,1k", *options).json
+    assert {cell["score"] for cell in oracle["cells"]} == {100}
+    variants = ("--variant", "default,direct", "--lengths", "1k")
+    literal = invoke("run", "nolima-open", "--model", "reader/literal", *variants, *options).json
+    scores = {cell["task"]: cell["score"] for cell in literal["cells"]}
+    assert scores["nolima_open_direct"] >= 95
+    assert scores["nolima_open"] <= 15
+    assert len(shell.run_folders()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("run", "nolima-open", "--model", "reader/oracle", "--needles", "mine.json"), "needles of its own"),
+        (("run", "nolima-open", "--model", "reader/oracle", "--variant", "hard"), "several models have been measured"),
+        (("run", "nolima-open", "--model", "reader/oracle", "--variant", "diract"), "did you mean direct"),
+        (("run", "ruler", "--model", "reader/oracle", "--sweep", "last-2k"), "--sweep is for NoLiMa's suites"),
+        (("run", "nolima", "--model", "reader/oracle", "--needles", "none.json", "--haystack", "books"), "none.json"),
+        (("run", "nolima", "--model", "reader/oracle", "--needles", "mine.json", "--haystack", "none"), "none"),
+        (("overlap", "nolima-opun"), "did you mean nolima-open"),
+        (("overlap",), "SUITE"),
+    ],
+)
+def test_mistakes_are_named_in_one_line(ask: Invoke, arguments: tuple[str, ...], named: str) -> None:
+    ended = ask(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert len(ended.err.splitlines()) == 1
+    assert named in ended.err
+
+
+def test_without_the_official_files_the_suite_says_how_to_get_them(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEADLINE_CACHE", str(tmp_path / "empty"))
+    ended = invoke("run", "nolima", "--model", "reader/oracle", "--tokenizer", "tiktoken/cl100k_base", "--offline")
+    assert (ended.code, ended.out) == (2, "")
+    asked = invoke("data", "get", "nolima-official")
+    assert asked.code == 2
+    assert "--accept-licence" in asked.err
+
+
+def test_overlap_stands_beside_the_published_rows(ask: Invoke) -> None:
+    suites = ("overlap", "ruler", "--tasks", "niah_single_1,niah_single_2,niah_single_3,cwe,qa_2")
+    done = ask(*suites, "--samples", "40", "--json")
+    assert (done.code, done.err) == (0, "")
+    rows = {row["task"]: row for row in done.json}
+    assert [row["suite"] for row in done.json] == ["ruler"] * 5 + ["published"] * 5
+    for name in ("niah_single_1", "niah_single_2", "niah_single_3"):
+        assert rows[name]["distance"] <= 0.002
+        assert rows[name]["rouge1"] == pytest.approx(rows["RULER S-NIAH"]["rouge1"], abs=0.002)
+        assert rows[name]["rouge2"] == pytest.approx(rows["RULER S-NIAH"]["rouge2"], abs=0.002)
+        assert rows[name]["rougeL"] == pytest.approx(rows["RULER S-NIAH"]["rougeL"], abs=0.002)
+    # Both golden paragraphs as one text: near in words and word pairs, less so in their order.
+    assert rows["qa_2"]["rouge1"] == pytest.approx(rows["RULER QA"]["rouge1"], abs=0.05)
+    assert rows["qa_2"]["rouge2"] == pytest.approx(rows["RULER QA"]["rouge2"], abs=0.05)
+    assert rows["qa_2"]["rougeL"] == pytest.approx(rows["RULER QA"]["rougeL"], abs=0.15)
+    assert (rows["cwe"]["n"], rows["cwe"]["rouge1"]) == (0, None)
+
+
+def test_overlap_of_needles_of_ones_own(ask: Invoke) -> None:
+    done = ask("overlap", "nolima", "--needles", "mine.json", "--haystack", "books", "--variant", "default,direct")
+    assert (done.code, done.err) == (0, "")
+    assert "nolima_direct" in done.out
+    assert "published: NoLiMa" in done.out
+    shown = ask("overlap", "nolima-open", "--samples", "80", "--json").json
+    assert (shown[0]["task"], shown[0]["n"], shown[0]["rouge1"]) == ("nolima_open", 80, 0)
