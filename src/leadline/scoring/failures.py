@@ -83,6 +83,8 @@ sentence that says that there is no such number has more words of its own."""
 _ASSIGNMENT = re.compile(r"VAR \w+ = (?:VAR )?\w+")
 """A line of variable tracking: names are asked for, so that an answer that begins with one copies the text."""
 
+_DIGITS = re.compile(r"[0-9-]+")
+
 _UUID_RUN = re.compile(r"(?<![^\W_])[0-9a-f][0-9a-f-]{6,}[0-9a-f](?![^\W_])", re.IGNORECASE)
 
 
@@ -121,7 +123,7 @@ def _judge(sample: Sample, answer: str, cut: bool, items: Sequence[Item]) -> Fai
     wanted = folded(form for forms in sample.plan.answers for form in forms)
     if cut and items and items[-1].end >= len(answer.rstrip(" .,;")) and _may_become(items[-1], wanted):
         items = items[:-1]  # the budget ended inside it
-        if not items:
+        if not items and not repeats(answer):
             return "cut_by_budget"
     if not items:
         return _without_items(sample, answer, context, cut, missing)
@@ -154,19 +156,30 @@ def _classifier(sample: Sample) -> Callable[[str], FailureKind]:
     facts = sample.plan.facts
     example, chains = example_items(sample), folded(facts["distractors"]) if "chains" in facts else frozenset[str]()
     needles = sample.plan.factors.get("haystack") == "needle"
-    # The template's own words are no part of the text that is asked about.
-    text = "\n".join(sample.span_texts("haystack", "needle", "distractor")).casefold()
 
     def classify(value: str) -> FailureKind:
         if value in chains:
             return "other_chain"
         if value in example:
             return "copied_example"
-        if _stands_in(text, value):
+        if _is_asked_about(sample, value):
             return "neighbour" if needles and _is_near(sample, value) else "distractor_value"
         return "common_words" if value in FUNCTION_WORDS else "not_in_context"
 
     return classify
+
+
+def _is_asked_about(sample: Sample, value: str) -> bool:
+    """Whether a value, case folded, stands in the text that is asked about; the template's own words are no part of it.
+
+    Folding a long text takes longer than all else, so that first the text is looked through as it is: for the value,
+    and for its longest run of digits, without which it cannot be there.
+    """
+    texts = sample.span_texts("haystack", "needle", "distractor")
+    if any(_stands_in(text, value) for text in texts):
+        return True
+    digits = max(_DIGITS.findall(value), key=len, default="")
+    return any(digits in text and _stands_in(text.casefold(), value) for text in texts)
 
 
 def _stands_in(text: str, value: str) -> bool:
@@ -184,7 +197,9 @@ def _is_near(sample: Sample, value: str) -> bool:
     """Whether a value's line in a haystack of needles is one of those around a target."""
     text = context_of(sample)
     offset = sample.text.index(text)
-    at = text.casefold().find(value)
+    at = text.find(value)
+    if at < 0:
+        at = text.casefold().find(value)
     reach = min(NEIGHBOUR_LINES, max(1, text.count("\n") // NEIGHBOUR_SHARE))
     golds = [span.start - offset for span in sample.spans if span.kind == "needle"]
     return any(text.count("\n", min(at, gold), max(at, gold)) <= reach for gold in golds)
@@ -198,7 +213,8 @@ def _copied(sample: Sample, answer: str, context: str, items: Sequence[Item]) ->
         return "copied_context"
     if line and line[0] in example:
         return "copied_example"
-    of_context, of_example = copied(answer, context), copied(answer, example)
+    behind = answer[line.end() :] if line else answer  # a line that stands nowhere copies nothing itself
+    of_context, of_example = copied(behind, context), copied(behind, example)
     if of_example is not None and (of_context is None or of_example.characters > of_context.characters):
         return "copied_example"
     if of_context is not None and (line or _is_of_words(sample) or _copies_text(of_context, items)):
@@ -215,16 +231,17 @@ def _copies_text(stretch: Stretch, items: Sequence[Item]) -> bool:
 
 
 def _is_cut_uuid(answer: str, missing: Sequence[tuple[str, ...]]) -> bool:
-    """Whether the answer has the first digits of a missing UUID, and fewer than all 32."""
+    """Whether the answer has the first digits of a missing UUID, and not all 32: it ends early, or goes on wrongly."""
     wholes = [form.replace("-", "").casefold() for forms in missing for form in forms if _UUID_RUN.fullmatch(form)]
     wholes = [whole for whole in wholes if len(whole) == 32]
     runs = [run[0].replace("-", "").casefold() for run in _UUID_RUN.finditer(answer)]
-    return any(len(run) < 32 and run[:UUID_DIGITS] == whole[:UUID_DIGITS] for run in runs for whole in wholes)
+    return any(run != whole and run[:UUID_DIGITS] == whole[:UUID_DIGITS] for run in runs for whole in wholes)
 
 
 def _ends_in_digits(answer: str) -> bool:
+    """Whether a UUID at the very end lacks digits."""
     tail = re.search(r"[0-9a-f-]+$", answer, re.IGNORECASE)
-    return tail is not None and len(tail[0]) >= UUID_DIGITS
+    return tail is not None and UUID_DIGITS <= len(tail[0].replace("-", "")) < 32
 
 
 def _without_items(

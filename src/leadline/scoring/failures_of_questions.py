@@ -25,6 +25,7 @@ STEM_LETTERS = 4
 """Shorter words of a question begin too many others."""
 
 _WORD = re.compile(r"[^\W_]+")
+_HEADING = re.compile(r"(?m)^Document \d+:$")
 _OPENING = re.compile(r"(?i)^(?:the )?answer(?: is)?(?:\s*:\s*|\s+(?!is\b)|$)")
 _YES_OR_NO = frozenset({"yes", "no"})
 
@@ -34,9 +35,10 @@ def kind_of_question(sample: Sample, answer: str, cut: bool) -> QuestionFailure:
 
     In this order: a long stretch of the documents, or the question itself, is `copied_context`; nothing but function
     words `common_words`; part of an accepted form, or such a part with more around it, `partial`; words of a golden
-    document `neighbour` (the right place, the wrong words); words of another document `distractor_value`; a first line
-    that the budget ended, but in a loop, `cut_by_budget`; anything else `not_in_context`. A wrong yes or no is of no
-    document.
+    document `neighbour` (the right place, the wrong words); words of another document `distractor_value`; a phrase
+    that stands between the documents, such as a heading, `copied_context` again (one word of it `distractor_value`);
+    a first line that the budget ended, but in a loop, `cut_by_budget`; anything else `not_in_context`. A wrong yes or
+    no is of no document.
     """
     context = context_of(sample)
     stretch = copied(folded_white_space(answer), folded_white_space(context))
@@ -51,13 +53,22 @@ def kind_of_question(sample: Sample, answer: str, cut: bool) -> QuestionFailure:
         return "common_words"
     if any(_is_part(content, _words(form)) for forms in sample.plan.answers for form in forms):
         return "partial"
-    if words and not set(words) <= _YES_OR_NO:
-        gold = [_words(text) for text in sample.span_texts("gold")]
-        if any(_stands_in(words, document) or (content and set(content) <= set(document)) for document in gold):
-            return "neighbour"
-        if _stands_in(words, _words(context)):
-            return "distractor_value"
+    if words and not set(words) <= _YES_OR_NO and (place := _place(sample, words, set(content), context)) is not None:
+        return place
     return "cut_by_budget" if cut and len(lines) == 1 and not repeats(line) else "not_in_context"
+
+
+def _place(sample: Sample, words: list[str], content: set[str], context: str) -> QuestionFailure | None:
+    """Where the words of an answer stand, or at least its content words, those that are not the question's."""
+    gold = [_words(text) for text in sample.span_texts("gold")]
+    others = [_words(text) for run in sample.span_texts("haystack") for text in _HEADING.split(run)]
+    if any(_stands_in(words, document) or (content and content <= set(document)) for document in gold):
+        return "neighbour"
+    if any(_stands_in(words, document) or (content and content <= set(document)) for document in others):
+        return "distractor_value"
+    if not _stands_in(words, _words(context)):
+        return None
+    return "copied_context" if len(words) > 1 else "distractor_value"
 
 
 def _words(text: str) -> list[str]:

@@ -102,7 +102,11 @@ def coded() -> Sample:
 
 def question() -> Sample:
     parts: list[Part] = [
-        ("The museum in Oslo opened in 1903. It holds paintings by many Norwegians of several centuries.", "haystack"),
+        (
+            "Document 1:\nThe museum in Oslo opened in 1903. "
+            "It holds paintings by many Norwegians of several centuries.",
+            "haystack",
+        ),
         ("The bridge was designed by Maria Jensen Holt and finished in Bergen in 1951.", "gold"),
         ("Question: Who designed the bridge?", "question"),
     ]
@@ -161,11 +165,15 @@ def test_a_haystack_of_needles_has_neighbours(answer: str, kind: str) -> None:
         (UUIDS[0][:20], "answered", "cut_uuid"),
         (f"It is {UUIDS[0][:13]}.", "answered", "cut_uuid"),
         (UUIDS[0][:20], "truncated_output", "cut_by_budget"),
+        (UUIDS[0][:23] + "9b9b-9b9b9b9b9b9b"[4:], "answered", "cut_uuid"),
+        (UUIDS[0][:24] + "9b9b9b9b9b9b", "truncated_output", "cut_uuid"),
         (UUIDS[0][:5] + UUIDS[1][5:], "answered", "not_in_context"),
         (UUIDS[0][::-1], "answered", "not_in_context"),
         (UUIDS[1], "answered", "copied_context"),
         ("23b94b9b-b7b9-4b9b" + "-8b7b" * 20, "truncated_output", "not_in_context"),
         ("23b94b9b-b7b9-4b9b", "truncated_output", "cut_by_budget"),
+        (": " + "1" * 28, "truncated_output", "not_in_context"),
+        (": 11111111-11111111-11", "truncated_output", "not_in_context"),
         (f"What for {UUIDS[1]}?\n" * 3 + f"What for {UUIDS[1][:23]}", "truncated_output", "copied_context"),
     ],
 )
@@ -227,6 +235,7 @@ def test_a_number_of_another_shape_is_given_for_a_value(answer: str, outcome: Ou
     [
         (f"VAR AAAAB = VAR AAAAB\n{NOISE}", "copied_context"),
         (f"VAR QQQQQ = VAR AAAAC\n{NOISE}", "copied_context"),
+        (f"VAR QQBBB = VAR QQQQV\n{NOISE[:47]}", "copied_context"),
         ("VAR AAAAB = VAR AAAAD", "partial"),
         (" AAAAB AAAAC", "partial"),
         (" AAAAB, AAAAB, AAAAC", "duplicated"),
@@ -296,6 +305,10 @@ def test_coded_words(answer: str, kind: str) -> None:
         (" The answer is:", "not_in_context"),
         (" The answer is:\n\nBergen", "neighbour"),
         (" The answer is Oslo", "distractor_value"),
+        (" Who designed the bridge? The Norwegians of Oslo.", "distractor_value"),
+        (" The bridge was of Oslo and Bergen.", "not_in_context"),
+        (" 1", "distractor_value"),
+        (" Document 1:\nIt was Albert Speer.", "copied_context"),
         (" It was designed by the bridges of Bergen.", "neighbour"),
         ("The museum in Oslo opened in 1903. It holds paintings by many Norwegians of several", "copied_context"),
     ],
@@ -309,6 +322,13 @@ def test_one_line_of_a_question_that_the_budget_cut() -> None:
     assert (
         failure_kind(question(), " Speer and Speer and Speer and Speer and Sp", "truncated_output") == "not_in_context"
     )
+
+
+@pytest.mark.parametrize("before", range(0, 48, 5))
+def test_forty_characters_of_the_text_are_found_wherever_they_stand(before: int) -> None:
+    said = "z" * before + "-" + NOISE[:40]
+    assert failure_kind(needles(ONE), said, "answered") == "copied_context"
+    assert failure_kind(needles(ONE), said[:-1], "answered") == "not_in_context"
 
 
 @pytest.mark.parametrize("outcome", ["refused", "filtered", "degenerate", "over_length", "failed", "truncated_prompt"])

@@ -22,27 +22,31 @@ from leadline.tokenizers import counting
 FILE = Path(__file__).parents[2] / "data" / "labelled_answers.jsonl"
 LABELLED = [LabelledAnswer.from_json(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
-ANSWERS = 133
-LEAST_AGREED = 123
-"""126 of 133 agree as the rules stand: 94.7 %. A change of the rules may lose three."""
+ANSWERS = 215
+LEAST_AGREED = 200
+"""203 of 215 agree as the rules stand: 94.4 %. A change of the rules may lose three."""
 
 LABELS: dict[FailureKind, int] = {
     "empty": 2,
-    "copied_example": 7,
-    "copied_context": 34,
-    "neighbour": 2,
-    "distractor_value": 20,
-    "duplicated": 19,
-    "not_in_context": 49,
+    "copied_example": 11,
+    "copied_context": 62,
+    "cut_uuid": 1,
+    "neighbour": 4,
+    "distractor_value": 31,
+    "duplicated": 27,
+    "not_in_context": 67,
+    "cut_by_budget": 10,
 }
 LEAST_FOUND: dict[FailureKind, int] = {
     "empty": 2,
-    "copied_example": 6,
-    "copied_context": 31,
+    "copied_example": 10,
+    "copied_context": 59,
+    "cut_uuid": 1,
     "neighbour": 2,
-    "distractor_value": 17,
-    "duplicated": 18,
-    "not_in_context": 45,
+    "distractor_value": 26,
+    "duplicated": 26,
+    "not_in_context": 61,
+    "cut_by_budget": 9,
 }
 """Of each kind's labels, how many the rules must find."""
 
@@ -83,7 +87,8 @@ def test_labels_are_of_the_items_that_are_made_now(samples: list[Sample]) -> Non
 def test_every_kind_that_the_model_shows_is_there() -> None:
     assert len(LABELLED) == ANSWERS == len({labelled.key for labelled in LABELLED})
     assert Counter(labelled.label for labelled in LABELLED) == LABELS
-    assert {labelled.key.item.task for labelled in LABELLED} <= set(RULER_TASKS)
+    answered_right = {"niah_single_1"}
+    assert {labelled.key.item.task for labelled in LABELLED} >= set(RULER_TASKS) - answered_right
     assert all(labelled.outcome in JUDGED and labelled.reason for labelled in LABELLED)
 
 
