@@ -19,7 +19,7 @@ from leadline.models.template_cost import Messages, measured_cost
 from leadline.prompt import ASSUMED_COST, TemplateCost
 from leadline.requests import Abilities, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.stand_in import STAND_IN, StandIn, openai_encoding
+from leadline.tokenizers.stand_in import STAND_IN, Calibration, StandIn, calibrate, openai_encoding
 
 if TYPE_CHECKING:
     import httpx2
@@ -106,6 +106,11 @@ class OpenAI:
             max_concurrency=self._options.concurrency or self._found.slots or CONCURRENCY,
         )
 
+    @property
+    def recognised_by(self) -> str:
+        """What gave the server's dialect away."""
+        return self._found.recognised_by
+
     def facts(self) -> ModelFacts:
         """What the server says of the model."""
         facts = self._found.facts
@@ -115,6 +120,9 @@ class OpenAI:
             facts = replace(facts, chat_template=template, special_tokens=getattr(counted, "special_tokens", {}))
         if self._own_temperature:
             facts = replace(facts, details={**facts.details, "temperature": "the model's own"})
+        if isinstance(self._tokenizer, StandIn) and (known := self._tokenizer.calibration) is not None:
+            told = {"tokenizer_ratio": round(known.ratio, 2), "tokenizer_error": round(known.error, 3)}
+            facts = replace(facts, details={**facts.details, **told})
         return facts
 
     def tokenizer(self) -> Tokenizer:
@@ -134,7 +142,22 @@ class OpenAI:
         own = openai_encoding(self._name) if self._dialect.name in ("openai", "openrouter") else None
         if own is not None:
             return load_tokenizer(own, offline=self._options.offline)
-        return StandIn(load_tokenizer(STAND_IN, offline=self._options.offline))
+        standing_in = load_tokenizer(STAND_IN, offline=self._options.offline)
+        return StandIn(standing_in, self._calibration(standing_in))
+
+    def _calibration(self, standing_in: Tokenizer) -> Calibration | None:
+        """How the server's counts differ from the stand-in's; None where it may not be asked or does not tell."""
+        if not self._options.asking:
+            return None
+        chat = self._options.endpoint == "chat"
+
+        def told(text: str) -> int:
+            return self._asked([{"role": "user", "content": text}]) if chat else self._asked_text(text)
+
+        try:
+            return calibrate(standing_in, told)
+        except (PermanentError, ValueError):
+            return None
 
     def template_cost(self, tokenizer: Tokenizer) -> TemplateCost:
         """What the server's template adds: counted by the server, else from the answers to four short questions."""
@@ -160,10 +183,17 @@ class OpenAI:
         return len(ids)
 
     def _asked(self, messages: Messages) -> int:
-        body = self._body({"messages": messages}, PROBE_TOKENS, begun=messages[-1]["role"] == "assistant")
+        begun = messages[-1]["role"] == "assistant"
+        return self._told("/chat/completions", self._body({"messages": messages}, PROBE_TOKENS, begun=begun))
+
+    def _asked_text(self, text: str) -> int:
+        return self._told("/completions", self._body({"prompt": text}, PROBE_TOKENS, begun=False))
+
+    def _told(self, path: str, body: dict[str, Any]) -> int:
+        """Prompt tokens of a request, as the server counts them."""
         while True:
             try:
-                data = self._server.ask("/chat/completions", body, self._dialect, self._name)
+                data = self._server.ask(path, body, self._dialect, self._name)
             except PermanentError as error:
                 if not self._adapted(str(error), body):
                     raise

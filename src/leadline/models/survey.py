@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leadline.models.dialects import PLAIN, Dialect, dialects, lead
+from leadline.models.dialects import PLAIN, Dialect, Recognition, dialects, lead
 from leadline.models.http import Server
 from leadline.requests import ModelFacts
 from leadline.tokenizers.served import ServedTokenizer
@@ -24,6 +24,7 @@ class Survey:
         context_tokens: the longest request that it accepts, where it says so.
         slots: how many requests it works on at once, where it says so.
         bos_id: the token that it puts before a text, where it counts tokens and does put one.
+        recognised_by: what gave the dialect away.
     """
 
     dialect: Dialect
@@ -31,6 +32,7 @@ class Survey:
     context_tokens: int | None
     slots: int | None
     bos_id: int | None = None
+    recognised_by: str = "its host"
 
 
 def survey(server: Server, kind: str, model: str) -> Survey:
@@ -45,7 +47,7 @@ def survey(server: Server, kind: str, model: str) -> Survey:
         ModelError: nothing listens there.
     """
     listed, headers = server.look(f"{server.base_url}/models")
-    dialect, looks = _recognised(server, headers, listed)
+    dialect, looks, recognised_by = _recognised(server, headers, listed)
     for route in dialect.looks:
         if route not in looks:
             looks[route] = server.look(server.root_url + route)[0]
@@ -75,15 +77,16 @@ def survey(server: Server, kind: str, model: str) -> Survey:
         context_tokens=context if isinstance(context, int) and context > 0 else None,
         slots=slots if isinstance(slots, int) and slots > 0 else None,
         bos_id=_bos_id(server, dialect, model),
+        recognised_by=recognised_by,
     )
 
 
-def _recognised(server: Server, headers: Mapping[str, str], listed: Any) -> tuple[Dialect, dict[str, Any]]:
-    """The server's dialect, and what was read on the way."""
+def _recognised(server: Server, headers: Mapping[str, str], listed: Any) -> tuple[Dialect, dict[str, Any], str]:
+    """The server's dialect, what was read on the way, and what gave it away."""
     known = dialects()
     for dialect in known.values():
         if dialect.recognise.by_answer(server.host, headers, listed):
-            return dialect, {}
+            return dialect, {}, _trait(dialect.recognise, server.host, headers)
     looks: dict[str, Any] = {}
     for dialect in known.values():
         route, key = dialect.recognise.route, dialect.recognise.key
@@ -91,8 +94,15 @@ def _recognised(server: Server, headers: Mapping[str, str], listed: Any) -> tupl
             continue
         looks[route] = server.look(server.root_url + route)[0]
         if isinstance(looks[route], dict) and key in looks[route]:
-            return dialect, looks
-    return known[PLAIN], looks
+            return dialect, looks, f"its route {route}"
+    return known[PLAIN], looks, "nothing that it says"
+
+
+def _trait(recognise: Recognition, host: str, headers: Mapping[str, str]) -> str:
+    """Which of the things that may give a server away did."""
+    if recognise.by_answer(host, {}, None):
+        return f"its host {host}"
+    return "its headers" if recognise.by_answer("", headers, None) else "owned_by in its list of models"
 
 
 def served_tokenizer(server: Server, dialect: Dialect, model: str) -> ServedTokenizer | None:

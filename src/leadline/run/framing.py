@@ -15,11 +15,13 @@ from leadline.prompt import (
     named_frame,
     served_frame,
 )
+from leadline.run.calibrated import CalibratedSampler
 from leadline.sampler import Sampler
 from leadline.spec import RunSpec
 from leadline.tasks.base import Task
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.counting import Counter
+from leadline.tokenizers.stand_in import StandIn
 
 
 def resolve_frame(spec: RunSpec, backend: Backend, tokenizer: Tokenizer) -> Frame:
@@ -52,8 +54,11 @@ def open_sampler(spec: RunSpec, backend: Backend, sources: Sources) -> Sampler:
         tokenizer = load_tokenizer(spec.tokenizer, offline=spec.offline)
     tokenizer = quicken(tokenizer, offline=spec.offline)
     frame = resolve_frame(spec, backend, tokenizer)
-    counter = FrameCounter(Counter(tokenizer), frame)
-    return Sampler(frame, counter, sources, spec.seed, repeat=spec.exhaust == "repeat")
+    repeat = spec.exhaust == "repeat"
+    if isinstance(tokenizer, StandIn) and tokenizer.calibration is not None:
+        ratio = tokenizer.calibration.ratio
+        return CalibratedSampler(frame, Counter(tokenizer), sources, spec.seed, ratio, repeat)
+    return Sampler(frame, FrameCounter(Counter(tokenizer), frame), sources, spec.seed, repeat=repeat)
 
 
 def check_lengths(spec: RunSpec, tasks: list[Task], sampler: Sampler) -> None:

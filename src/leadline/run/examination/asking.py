@@ -19,19 +19,19 @@ from leadline.sampler import Sampler
 PATIENCE = Patience(attempts=3, longest_wait_s=10.0, longest_retry_after_s=60.0, gone_s=20.0, silent_s=300.0)
 """Whoever waits at a terminal is told sooner that a server fails than a run of hours would stop."""
 
+SCALED_CYCLES = 4
 
-class Unanswered(Exception):
+
+class UnansweredError(Exception):
     """A question got no answer.
 
     Attributes:
         limit_tokens: the longest request that the server says it accepts, where it says so.
-        too_long: the request was refused because of its length.
     """
 
-    def __init__(self, message: str, *, limit_tokens: int | None = None, too_long: bool = False) -> None:
+    def __init__(self, message: str, limit_tokens: int | None = None) -> None:
         super().__init__(message)
         self.limit_tokens = limit_tokens
-        self.too_long = too_long
 
 
 class Asker:
@@ -54,7 +54,11 @@ class Asker:
         self._calls = self._prompt_tokens = self._output_tokens = 0
         self._began = time.perf_counter()
         self._lines = [int(self.counter.counter.text(line)) for line in LINES]
-        self._bare_tokens = self.count(self.probe(0))
+        bare = self.probe(0)
+        self._bare_tokens = self.count(bare)
+        # A calibrated counter counts whole requests in other tokens than their parts.
+        filled = self.count(replace(bare, lines=LINES * SCALED_CYCLES)) - self._bare_tokens
+        self._scale = filled / (SCALED_CYCLES * sum(self._lines))
 
     @property
     def spent(self) -> Spent:
@@ -71,7 +75,7 @@ class Asker:
         lines: list[str] = []
         if prompt_tokens:
             cycle = sum(self._lines)
-            left = max(0, prompt_tokens - self._bare_tokens)
+            left = int(max(0, prompt_tokens - self._bare_tokens) / self._scale)
             lines += list(LINES) * (left // cycle)
             left %= cycle
             for line, tokens in zip(LINES, self._lines, strict=True):
@@ -81,7 +85,10 @@ class Asker:
                 left -= tokens
         # Not drawn from a seed: a server must not know this text from an earlier examination.
         numbers = (str(secrets.randbelow(9 * 10**8) + 10**8), str(secrets.randbelow(9 * 10**8) + 10**8))
-        return Probe(words_of(numbers[0]), numbers, tuple(lines))
+        probe = Probe(words_of(numbers[0]), numbers, tuple(lines))
+        while probe.lines and self.count(probe) > prompt_tokens:  # one title may take more tokens than another
+            probe = replace(probe, lines=probe.lines[:-1])
+        return probe
 
     def count(self, probe: Probe) -> int:
         """Tokens of the whole request by our own count, answer prefix included."""
@@ -91,7 +98,7 @@ class Asker:
         """The answer to a probe.
 
         Raises:
-            Unanswered: there was none.
+            UnansweredError: there was none.
         """
         answers = [(number,) for number in probe.numbers]
         return await self.ask(self.request(probe.message, probe.answer_prefix, answer_tokens, answers))
@@ -110,7 +117,7 @@ class Asker:
         """The answer to a request.
 
         Raises:
-            Unanswered: there was none.
+            UnansweredError: there was none.
             ModelError: no request can have one.
         """
         calls = 0
@@ -123,12 +130,11 @@ class Asker:
         try:
             response = await self._traffic.send(call)
         except PermanentError as error:
-            too_long = error.kind == "over_length"
-            raise Unanswered(str(error), limit_tokens=error.limit_tokens, too_long=too_long) from None
+            raise UnansweredError(str(error), error.limit_tokens) from None
         finally:
             self._calls += calls
         if response.error is not None:
-            raise Unanswered(response.error_message or response.error)
+            raise UnansweredError(response.error_message or response.error)
         sample = request.sample
         ours = 0 if sample is None else sample.fit.prompt_tokens
         self._prompt_tokens += ours if response.prompt_tokens is None else response.prompt_tokens

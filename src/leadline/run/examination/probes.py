@@ -1,4 +1,4 @@
-"""Texts with numbers at their beginning and in their middle: an answer that lacks one tells of a prompt that was cut."""
+"""Texts with numbers at their beginning and in their middle; an answer without one tells of a prompt that was cut."""
 
 from __future__ import annotations
 
