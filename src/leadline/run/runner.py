@@ -26,6 +26,7 @@ from leadline.sampler import Sampler
 from leadline.spec import RunSpec
 from leadline.tasks.base import Task
 from leadline.tokenizers.fast import backend_of
+from leadline.tokenizers.stand_in import StandIn
 from leadline.values import parse_markers
 
 
@@ -81,6 +82,9 @@ async def run(spec: RunSpec, progress: Progress) -> Ended:
         tasks = spec.make_tasks()
         sources = Sources(offline=spec.offline)
         sampler = open_sampler(spec, backend, sources)
+        tokenizer = sampler.counter.counter.tokenizer
+        if isinstance(tokenizer, StandIn) and tokenizer.calibration is not None:
+            progress.say(tokenizer.calibration.described)
         check_lengths(spec, tasks, sampler)
         prove_tokenizer(sampler, tasks, _within(spec.lengths, backend.abilities().context_tokens), progress.say)
         return await _measure(spec, backend, tasks, sampler, data_hashes(spec, sampler, sources), progress)
