@@ -31,7 +31,7 @@ def tokenizer_folder(name: str, offline: bool = False, cache: Path | None = None
 
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!r} is neither a file that exists nor a model's name on the hub (owner/model)")
-    with _quiet():
+    with quiet():
         folder = _required(name, offline, cache).parent
         for file in _BESIDE:
             try:
@@ -42,7 +42,7 @@ def tokenizer_folder(name: str, offline: bool = False, cache: Path | None = None
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
     """Keep the hub's package from logging every retry: what it ends with is raised."""
     logger = logging.getLogger("huggingface_hub")
     level = logger.level

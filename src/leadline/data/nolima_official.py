@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from leadline.data.cache import locked, sha256_of, write_whole
+from leadline.data.hub import quiet
 from leadline.data.needle_files import OFFICIAL_FILES, official_folder
 from leadline.errors import DataError, UsageError
 
@@ -112,7 +110,7 @@ def _fetched(path: str, offline: bool) -> Path:
 
     otherwise = "give files of your own with --needles FILE --haystack DIR, or run nolima-open"
     try:
-        with _quiet():
+        with quiet():
             return Path(hf_hub_download(REPOSITORY, path, repo_type="dataset", local_files_only=offline))
     except GatedRepoError as error:
         raise DataError(
@@ -126,15 +124,3 @@ def _fetched(path: str, offline: bool) -> Path:
     except (HfHubHTTPError, OSError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"{path} of {REPOSITORY} cannot be had from the hub ({reason}): {otherwise}") from error
-
-
-@contextmanager
-def _quiet() -> Generator[None]:
-    """Keep the hub's package from logging every retry: what it ends with is raised."""
-    logger = logging.getLogger("huggingface_hub")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from leadline.requests import ModelFacts, PermanentError
+from leadline.requests import Abilities, ModelFacts, PermanentError
 from leadline.spec import LOCAL
 from leadline.tokenizers.base import Tokenizer
 
@@ -18,6 +18,41 @@ if TYPE_CHECKING:
     from leadline.models.registry import ModelOptions
 
 T = TypeVar("T")
+
+
+class InProcess:
+    """A model in this process: it reads rendered text and continues any beginning of an answer.
+
+    Args:
+        facts: what the model's files say of themselves.
+        tokenizer: counts for it.
+        context_tokens: the longest request that it accepts, answer included; None where unknown.
+        width: requests at a time.
+    """
+
+    def __init__(self, facts: ModelFacts, tokenizer: Tokenizer, context_tokens: int | None, width: int) -> None:
+        self._facts = facts
+        self._tokenizer = tokenizer
+        self._context_tokens = context_tokens
+        self._width = width
+
+    def abilities(self) -> Abilities:
+        """Text in, any beginning of an answer continued."""
+        return Abilities(
+            prefill=True,
+            template="local",
+            token_ids=True,
+            context_tokens=self._context_tokens,
+            max_concurrency=self._width,
+        )
+
+    def facts(self) -> ModelFacts:
+        """What the model's files say of themselves."""
+        return self._facts
+
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the model's files, or the one that was asked for."""
+        return self._tokenizer
 
 
 def open_gguf(kind: str, path: Path, *, offline: bool) -> tuple[Path, ModelFacts, Tokenizer, int | None]:

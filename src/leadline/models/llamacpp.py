@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from leadline.errors import ModelError, UsageError, require
-from leadline.models.in_process import calm_threads, check_length, counted_with, in_daemon_thread, open_gguf, with_bos
-from leadline.requests import Abilities, FinishReason, ModelFacts, PermanentError, Request, Response, TransientError
+from leadline.models.in_process import (
+    InProcess,
+    calm_threads,
+    check_length,
+    counted_with,
+    in_daemon_thread,
+    open_gguf,
+    with_bos,
+)
+from leadline.requests import FinishReason, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -67,7 +75,7 @@ def _import_engine() -> Any:
     return require("xllamacpp", EXTRA)
 
 
-class LlamaCpp:
+class LlamaCpp(InProcess):
     """One server, as many requests at a time as it has slots, prefix caching on.
 
     Prompts are sent as token ids of our own reading of the file, so what the server reads is what was counted and BOS
@@ -83,33 +91,12 @@ class LlamaCpp:
         context_tokens: int | None,
         slots: int = 1,
     ) -> None:
+        super().__init__(facts, tokenizer, context_tokens, slots)
         self._path = path
-        self._facts = facts
-        self._tokenizer = tokenizer
         self._own = own
-        self._context_tokens = context_tokens
-        self._slots = slots
         self._loading = threading.Lock()
         self._closing = threading.Event()
         self._server: Any = None
-
-    def abilities(self) -> Abilities:
-        """Text in, any beginning of an answer continued, one request for each slot."""
-        return Abilities(
-            prefill=True,
-            template="local",
-            token_ids=True,
-            context_tokens=self._context_tokens,
-            max_concurrency=self._slots,
-        )
-
-    def facts(self) -> ModelFacts:
-        """What the model's file says of itself."""
-        return self._facts
-
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer of the model's file."""
-        return self._tokenizer
 
     async def answer(self, request: Request) -> Response:
         """Greedy answer to a rendered prompt."""
@@ -146,8 +133,8 @@ class LlamaCpp:
         params = engine.CommonParams()
         params.model.path = str(self._path)
         # The context is shared out evenly among the slots; 0 would be the model's own for all of them together.
-        params.n_ctx = (self._context_tokens or 0) * self._slots
-        params.n_parallel = self._slots
+        params.n_ctx = (self._context_tokens or 0) * self._width
+        params.n_parallel = self._width
         params.kv_unified = False
         params.ctx_shift = False  # a context that is full ends the answer, instead of dropping the prompt's beginning
         params.cache_ram_mib = 0  # otherwise it keeps up to 8 GB of earlier contexts besides those of its slots
@@ -159,7 +146,7 @@ class LlamaCpp:
             reason = " ".join(str(error).split())
             raise ModelError(
                 f"llama.cpp cannot load {self._path} ({reason}): the file may be damaged, of a kind that it does not "
-                f"know, or too large for the memory with {self._slots} x {self._context_tokens} tokens of context"
+                f"know, or too large for the memory with {self._width} x {self._context_tokens} tokens of context"
             ) from error
 
     def _tokenize(self, text: str) -> list[int]:

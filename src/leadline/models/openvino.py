@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from leadline.errors import ModelError, UsageError, require
-from leadline.requests import Abilities, ModelFacts, PermanentError, Request, Response
+from leadline.models.in_process import InProcess
+from leadline.requests import ModelFacts, PermanentError, Request, Response
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.hugging_face import HuggingFaceTokenizer
 
@@ -81,41 +82,25 @@ def _context_of(config: Path) -> int | None:
     return tokens if isinstance(tokens, int) else None
 
 
-class OpenVino:
+class OpenVino(InProcess):
     """One model, one `generate` at a time, prefix caching on.
 
     Prompts are sent as token ids, so what the engine reads is what was counted.
     """
 
     def __init__(self, path: Path, facts: ModelFacts, tokenizer: Tokenizer, context_tokens: int | None) -> None:
+        super().__init__(facts, tokenizer, context_tokens, width=1)
         self._path = path
-        self._facts = facts
-        self._tokenizer = tokenizer
-        self._context_tokens = context_tokens
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._pipeline: Any = None
         self._closing = threading.Event()
 
-    def abilities(self) -> Abilities:
-        """Text in, any beginning of an answer continued, one request at a time."""
-        return Abilities(
-            prefill=True, template="local", token_ids=True, context_tokens=self._context_tokens, max_concurrency=1
-        )
-
-    def facts(self) -> ModelFacts:
-        """What the model's file says of itself."""
-        return self._facts
-
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer of the model's file."""
-        return self._tokenizer
-
     async def answer(self, request: Request) -> Response:
         """Greedy answer to a rendered prompt."""
         if request.text is None:
             raise ValueError("this backend takes rendered text")
-        text, max_tokens = request.text, request.max_tokens
+        text, max_tokens = request.text, request.max_tokens + request.reasoning_tokens
         return await self._in_thread(lambda: self._generate(text, max_tokens))
 
     async def prompt_ids(self, text: str) -> list[int]:

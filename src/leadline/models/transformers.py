@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from leadline.errors import ModelError, require
 from leadline.models.checkpoint import Source, described
-from leadline.models.in_process import calm_threads, check_length, counted_with, in_daemon_thread, with_bos
-from leadline.requests import Abilities, ModelFacts, PermanentError, Request, Response, TransientError
+from leadline.models.in_process import InProcess, calm_threads, check_length, counted_with, in_daemon_thread, with_bos
+from leadline.requests import ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class _Job:
         return len(self.ids), self.max_tokens
 
 
-class Transformers:
+class Transformers(InProcess):
     """One model; greedy; requests in flight with equally long prompts are read together, up to `width` of them.
 
     Prompts of different lengths are never padded to one another: padding changes positions in some models and the
@@ -80,12 +80,9 @@ class Transformers:
         context_tokens: int | None,
         width: int = 1,
     ) -> None:
+        super().__init__(facts, tokenizer, context_tokens, width)
         self._source = source
-        self._facts = facts
-        self._tokenizer = tokenizer
         self._own = own
-        self._context_tokens = context_tokens
-        self._width = width
         self._waiting: list[_Job] = []
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -93,24 +90,6 @@ class Transformers:
         self._loading = threading.Lock()
         self._decoder: Any = None
         self._model: Any = None
-
-    def abilities(self) -> Abilities:
-        """Text in, any beginning of an answer continued, `width` requests at a time."""
-        return Abilities(
-            prefill=True,
-            template="local",
-            token_ids=True,
-            context_tokens=self._context_tokens,
-            max_concurrency=self._width,
-        )
-
-    def facts(self) -> ModelFacts:
-        """What the model's files say of themselves."""
-        return self._facts
-
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer of the model's files."""
-        return self._tokenizer
 
     async def answer(self, request: Request) -> Response:
         """Greedy answer to a rendered prompt."""
