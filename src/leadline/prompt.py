@@ -6,6 +6,7 @@ the server does. Rendering puts strings together; nothing in a rendered text is 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -337,7 +338,12 @@ def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, ma
         for question, answer in draft.turns
         for role, text in (("user", question), ("assistant", answer.strip()))
     ]
-    told = [message["content"] for message in system]
+    # The message is most of both texts, so that it is encoded once; hashes are those of `leadline.items.digest`.
+    data = message.encode()
+    told = [message["content"].encode() for message in system]
+    turns = [text.encode() for turn in draft.turns for text in turn]
+    opening = frame.opening(draft.turns, draft.system)
+    closing = f"{frame.joint(draft.answer_prefix)}{draft.answer_prefix}{frame.after}"
     return Sample(
         key=key,
         plan=plan,
@@ -345,10 +351,20 @@ def assemble(draft: Draft, key: TrialKey, plan: Plan, fit: Fit, frame: Frame, ma
         messages=(*system, *earlier, {"role": "user", "content": message}),
         answer_prefix=draft.answer_prefix,
         spans=tuple(spans),
-        item_hash=digest(*told, *(text for turn in draft.turns for text in turn), message, draft.answer_prefix),
-        prompt_hash=digest(frame.render(message, draft.answer_prefix, draft.turns, draft.system)),
+        item_hash=_digest(*([part] for part in (*told, *turns, data, draft.answer_prefix.encode()))),
+        prompt_hash=_digest([opening.encode(), data, closing.encode()]),
         max_tokens=max_tokens,
     )
+
+
+def _digest(*texts: Sequence[bytes]) -> str:
+    """`leadline.items.digest` of texts that are given in parts, each in UTF-8."""
+    hasher = hashlib.sha256()
+    for parts in texts:
+        hasher.update(sum(map(len, parts)).to_bytes(8, "little"))
+        for part in parts:
+            hasher.update(part)
+    return hasher.hexdigest()[:32]
 
 
 def request_for(sample: Sample, frame: Frame) -> Request:

@@ -84,10 +84,11 @@ class Sampler:
         supply = task.supply(self.sources)
         if supply is not None and fit.size > supply:
             return (f"{task.name}: the text ends after {supply:,} units and begins again",)
-        _, greatest = task.sizes(plan, self.sources)
-        unused = budget_for(task, length) - fit.prompt_tokens
-        if greatest and fit.size == greatest and unused > UNFILLED * length:
-            return (f"{task.name}: everything there is has been added and the length is not filled",)
+        # To know how much there is takes as long as to fit some items; only where much stays empty is it asked.
+        if budget_for(task, length) - fit.prompt_tokens > UNFILLED * length:
+            _, greatest = task.sizes(plan, self.sources)
+            if greatest and fit.size == greatest:
+                return (f"{task.name}: everything there is has been added and the length is not filled",)
         return ()
 
     def smallest_length(self, task: Task, index: int) -> int:

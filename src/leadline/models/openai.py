@@ -269,9 +269,12 @@ class OpenAI:
     async def _post(self, path: str, body: Mapping[str, Any]) -> Any:
         import httpx2
         import openai
+        from pydantic_core import to_json
 
+        # Encoded here: ten times as fast as the client's own encoder, which counts with prompts of 128K tokens.
+        encoded = to_json(body)
         try:
-            answer: httpx2.Response = await self._connected().post(path, cast_to=httpx2.Response, body=body)
+            answer: httpx2.Response = await self._connected().post(path, cast_to=httpx2.Response, content=encoded)
             text = answer.text
         except openai.APIStatusError as error:
             raise self._server.error_of(

@@ -64,17 +64,33 @@ class Engine:
         try:
             async with asyncio.TaskGroup() as group:
                 for lane in lanes(made.trials, self.concurrency):
-                    group.create_task(self._ask_lane(lane))
+                    group.create_task(self._ask_lane(lane, group))
         except* LeadlineError as errors:
             raise errors.exceptions[0] from errors
 
-    async def _ask_lane(self, lane: Sequence[Trial]) -> None:
+    async def _ask_lane(self, lane: Sequence[Trial], group: asyncio.TaskGroup) -> None:
+        """Ask one trial after the other; the next is asked while the last one's record is on its way to the disk."""
+        kept: asyncio.Task[None] | None = None
         for trial in lane:
-            if self.cells.is_open(trial):
-                await self._ask(trial)
+            if not self.cells.is_open(trial):
+                continue
+            record, refusal = await self._ask(trial)
+            # From here on the line is written, whatever becomes of this lane.
+            durable = self.writer.put(record)
+            if kept is not None:
+                await kept
+            kept = group.create_task(self._tell(record, durable))
+            if record.outcome == "over_length":
+                await kept
+                await self._close_longer(trial, record, None if refusal is None else refusal.limit_tokens)
+            elif record.outcome == "truncated_prompt":
+                self._warn_of_unread(trial, record.notes)
+            elif record.outcome != "failed":
+                self.cells.note_read(trial)
 
-    async def _ask(self, trial: Trial) -> None:
-        plan = self.sampler.plan(trial.task, trial.key.item.index)
+    async def _ask(self, trial: Trial) -> tuple[Record, PermanentError | None]:
+        """The record of a trial, and the error with which the model refused it."""
+        plan = self.sampler.plan_of(trial.task, trial.key.item)
         sample = self.sampler.sample(trial.task, plan, trial.fit, trial.key.length)
         request = replace(request_for(sample, self.sampler.frame), reasoning_tokens=self.reasoning_tokens)
         refusal: PermanentError | None = None
@@ -89,15 +105,8 @@ class Engine:
                 self._say_once(note)
         response = reasoning_apart(response, self.reasoning_markers)
         supply = self.sampler.notes(trial.task, plan, trial.fit, trial.key.length)
-        await self._keep(
-            Record.of(sample, response, outcome, failure_kind(sample, response.text, outcome), (*notes, *supply))
-        )
-        if outcome == "over_length":
-            await self._close_longer(trial, response, None if refusal is None else refusal.limit_tokens)
-        elif outcome == "truncated_prompt":
-            self._warn_of_unread(trial, notes)
-        elif outcome != "failed":
-            self.cells.note_read(trial)
+        kind = failure_kind(sample, response.text, outcome)
+        return Record.of(sample, response, outcome, kind, (*notes, *supply)), refusal
 
     def _judge(self, response: Response, request: Request, sample: Sample) -> Judgement:
         return judge(
@@ -111,9 +120,9 @@ class Engine:
             reasoning_markers=self.reasoning_markers,
         )
 
-    async def _close_longer(self, trial: Trial, response: Response, limit_tokens: int | None) -> None:
+    async def _close_longer(self, trial: Trial, record: Record, limit_tokens: int | None) -> None:
         """Close what is longer too, and record that it was not asked."""
-        message = response.error_message or "too long"
+        message = (record.response.error_message if record.response else None) or "too long"
         known = not self.cells.is_open(trial)
         refused = self.cells.refuse(trial, message, limit_tokens, self.sampler.seed)
         length = trial.key.length
@@ -141,7 +150,10 @@ class Engine:
             self.say(message)
 
     async def _keep(self, record: Record) -> None:
-        await self.writer.append(record)
+        await self._tell(record, self.writer.put(record))
+
+    async def _tell(self, record: Record, durable: asyncio.Future[None]) -> None:
+        await durable
         self.on_record(record)
 
 

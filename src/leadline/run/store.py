@@ -8,6 +8,7 @@ import os
 import queue
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,9 @@ from pathlib import Path
 
 from leadline.errors import RunFolderError
 from leadline.records import Record
+
+GATHER_S = 0.003
+"""What comes in within this time shares a sync; each sync takes processor time from whoever asks."""
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -107,18 +111,25 @@ class RecordWriter:
         self._queue: queue.SimpleQueue[tuple[str, asyncio.Future[None]] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    async def append(self, record: Record) -> None:
-        """Write a record.
+    def put(self, record: Record) -> asyncio.Future[None]:
+        """Hand over a record, whose line is written from now on; the future is done when it is on the disk.
 
-        Raises:
-            RunFolderError: the line could not be written; the trial counts as not asked.
+        The future raises a RunFolderError where the line could not be written; the trial counts as not asked then.
         """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._thread is None:
             self._thread = threading.Thread(target=self._write, name="records", daemon=True)
             self._thread.start()
         self._queue.put((record.to_json() + "\n", future))
-        await future
+        return future
+
+    async def append(self, record: Record) -> None:
+        """Write a record.
+
+        Raises:
+            RunFolderError: the line could not be written; the trial counts as not asked.
+        """
+        await self.put(record)
 
     def close(self) -> None:
         """Write what is waiting and let go of the run."""
@@ -134,6 +145,8 @@ class RecordWriter:
         ended = False
         while not ended:
             batch = [self._queue.get()]
+            if batch != [None]:
+                time.sleep(GATHER_S)
             with contextlib.suppress(queue.Empty):
                 while True:
                     batch.append(self._queue.get_nowait())
@@ -145,9 +158,11 @@ class RecordWriter:
                     file.append("".join(line for line, _ in waiting).encode())
                 except OSError as error:
                     failure = error
-            for _, future in waiting:
+            # One call wakes the loop for all of them; a writer serves one loop as a rule.
+            for loop in {future.get_loop() for _, future in waiting}:
+                settled = [future for _, future in waiting if future.get_loop() is loop]
                 with contextlib.suppress(RuntimeError):
-                    future.get_loop().call_soon_threadsafe(_settle, future, failure, self.path)
+                    loop.call_soon_threadsafe(_settle, settled, failure, self.path)
         if file is not None:
             file.close()
 
@@ -189,12 +204,13 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _settle(future: asyncio.Future[None], failure: OSError | None, path: Path) -> None:
-    if future.done():
-        return
-    if failure is None:
-        future.set_result(None)
-    else:
+def _settle(futures: list[asyncio.Future[None]], failure: OSError | None, path: Path) -> None:
+    for future in futures:
+        if future.done():
+            continue
+        if failure is None:
+            future.set_result(None)
+            continue
         future.set_exception(
             RunFolderError(
                 f"{path} cannot be written ({failure.strerror}): every record before is safe; "
