@@ -89,6 +89,9 @@ class RunSpec(BaseModel):
     price: str | None = None
     reasoning_markers: str = "<think>,</think>"
     shard: str | None = None
+    stop: Literal["certain", "never"] = "never"
+    confidence: float = Field(0.95, ge=0.5, lt=1)
+    margin: float = Field(1.0, ge=0, lt=100)
     exhaust: Literal["repeat", "stop"] = "repeat"
     variant: Names = ()
     sweep: Literal["full", "last-2k"] = "full"
@@ -151,6 +154,10 @@ class RunSpec(BaseModel):
     @model_validator(mode="after")
     def _known_shard(self) -> RunSpec:
         self.shard_of()
+        if self.stop == "certain" and self.shard is not None:
+            raise UsageError(
+                f"--shard {self.shard} cannot be joined with --stop certain, which must see all answers: leave out one"
+            )
         return self
 
     def shard_of(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from leadline.analysis.base_score import BaseRule
+from leadline.analysis.stopped import StoppedRun
 
 Metric = Literal["recall", "strict"]
 
@@ -50,6 +51,7 @@ class Design:
         weights: the user's own, by length; lengths without one weigh nothing. Empty: no such average.
         stopped_lengths: lengths at which a stop rule decided before all samples were asked, so that fewer trials do
             not make a cell incomplete.
+        stopped: what the stop rule says of each length; None where the run has none.
 
     Raises:
         ValueError: lengths do not ascend, a task's name occurs twice, or the weights are not for these lengths.
@@ -72,6 +74,7 @@ class Design:
     category_tasks: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     weights: Mapping[int, float] = field(default_factory=dict[int, float])
     base: BaseRule | None = None
+    stopped: StoppedRun | None = None
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from leadline.analysis.base_score import BaseRule, BaseScore
@@ -16,9 +16,11 @@ from leadline.analysis.standings import (
     Threshold,
     greatest_set,
     passes,
+    reaches,
     standings_of,
     strict_set,
 )
+from leadline.analysis.stopped import RuleName
 
 Censored = Literal["below", "above"]
 NoClaim = Literal[
@@ -41,6 +43,7 @@ class EffectiveLength:
         possible: all effective lengths that cannot be excluded; None where nothing is claimed, or where no length has
             an interval.
         standings: of each length, in order, by its own interval; empty where nothing is claimed.
+        decided: lengths of which a stop rule has said whether they pass; None where it leaves that open.
     """
 
     value: int | None
@@ -51,6 +54,13 @@ class EffectiveLength:
     no_claim: NoClaim | None = None
     possible: EffectiveSet | None = None
     standings: tuple[Standing, ...] = ()
+    decided: Mapping[int, bool | None] = field(default_factory=dict[int, bool | None])
+
+    def passed(self, score: LengthScore) -> bool | None:
+        """Whether a length passes; None where that is open, or no threshold is known."""
+        if self.threshold is None:
+            return None
+        return self.decided[score.length] if score.length in self.decided else passes(score, self.threshold)
 
     def as_dict(self) -> dict[str, Any]:
         """The four values as they stand in the summary."""
@@ -111,7 +121,8 @@ def _absolute(
 ) -> tuple[EffectiveLength, EffectiveLength]:
     if design.threshold_absolute is None:
         return _twice(_nothing("no_threshold", scores))
-    threshold = Threshold(design.threshold_absolute, design.threshold_absolute, design.threshold_absolute)
+    score = design.threshold_absolute
+    threshold = Threshold(score, score, score, decided=_decided(design, "absolute"), confidence=_level(design))
     if not set(design.claims_tasks) <= present:
         return _twice(_nothing("missing_tasks", scores, threshold.score))
     return greatest_passing(scores, threshold), all_shorter_pass(scores, threshold)
@@ -129,6 +140,8 @@ def _relative(scores: Sequence[LengthScore], design: Design) -> tuple[EffectiveL
         None if shortest.low is None else share * shortest.low,
         None if shortest.high is None else share * shortest.high,
         None if shortest.simultaneous is None else (share * shortest.simultaneous[0], share * shortest.simultaneous[1]),
+        _decided(design, "relative"),
+        _level(design),
     )
     if shortest.score == 0:
         return _twice(_nothing("zero_at_shortest", scores, threshold.score))
@@ -164,61 +177,85 @@ def greatest_passing(scores: Sequence[LengthScore], threshold: Threshold, given:
         threshold: what a length must reach.
         given: a length that passes by definition.
     """
-    undecided = _undecided(scores)
     standings = standings_of(scores, threshold, given)
-    possible = greatest_set(scores, standings_of(scores, threshold, given, simultaneous=True))
-    passing = [score for score in scores if passes(score, threshold.score)]
+    found = EffectiveLength(
+        value=None,
+        censored="below",
+        threshold=threshold.score,
+        confidence=None,
+        undecided=_undecided(scores, threshold),
+        possible=_possible(greatest_set(scores, standings_of(scores, threshold, given, simultaneous=True)), threshold),
+        standings=standings,
+        decided=threshold.decided,
+    )
+    passing = [score for score in scores if reaches(score, threshold)]
     if not passing:
-        if undecided or not scores:
-            return _nothing("incomplete", scores, threshold.score)
-        confidence = _confidence(scores, threshold, given)
-        return EffectiveLength(None, "below", threshold.score, confidence, possible=possible, standings=standings)
+        if found.undecided or not scores:
+            return _nothing("incomplete", scores, threshold.score, threshold)
+        return replace(found, confidence=_confidence(scores, threshold, given))
     best = passing[-1]
-    deciding = [score for score in scores if score.length >= best.length]
-    return EffectiveLength(
+    return replace(
+        found,
         value=best.length,
         censored="above" if best is scores[-1] else None,
-        threshold=threshold.score,
-        confidence=_confidence(deciding, threshold, given),
-        undecided=undecided,
-        possible=possible,
-        standings=standings,
+        confidence=_confidence([score for score in scores if score.length >= best.length], threshold, given),
     )
 
 
 def all_shorter_pass(scores: Sequence[LengthScore], threshold: Threshold, given: int | None = None) -> EffectiveLength:
     """The strict rule: the greatest tested length up to which every length passes."""
-    undecided = _undecided(scores)
-    count = next((index for index, score in enumerate(scores) if not passes(score, threshold.score)), len(scores))
-    deciding = scores[: count + 1]
-    standings = standings_of(scores, threshold, given)
-    possible = strict_set(scores, standings_of(scores, threshold, given, simultaneous=True))
-    if count == 0:
-        if not scores or scores[0].length in undecided:
-            return _nothing("incomplete", scores, threshold.score)
-        confidence = _confidence(deciding, threshold, given)
-        return EffectiveLength(
-            None, "below", threshold.score, confidence, undecided, possible=possible, standings=standings
-        )
-    return EffectiveLength(
-        value=scores[count - 1].length,
-        censored="above" if count == len(scores) else None,
+    count = next((index for index, score in enumerate(scores) if not reaches(score, threshold)), len(scores))
+    found = EffectiveLength(
+        value=None,
+        censored="below",
         threshold=threshold.score,
-        confidence=_confidence(deciding, threshold, given),
-        undecided=undecided,
-        possible=possible,
-        standings=standings,
+        confidence=_confidence(scores[: count + 1], threshold, given),
+        undecided=_undecided(scores, threshold),
+        possible=_possible(strict_set(scores, standings_of(scores, threshold, given, simultaneous=True)), threshold),
+        standings=standings_of(scores, threshold, given),
+        decided=threshold.decided,
+    )
+    if count == 0:
+        if not scores or scores[0].length in found.undecided:
+            return _nothing("incomplete", scores, threshold.score, threshold)
+        return found
+    censored = "above" if count == len(scores) else None
+    return replace(found, value=scores[count - 1].length, censored=censored)
+
+
+def _decided(design: Design, rule: RuleName) -> Mapping[int, bool | None]:
+    return {} if design.stopped is None else design.stopped.passes(rule)
+
+
+def _level(design: Design) -> float | None:
+    return None if design.stopped is None else design.stopped.confidence
+
+
+def _possible(found: EffectiveSet | None, threshold: Threshold) -> EffectiveSet | None:
+    """Nothing where a stop rule decided: its verdicts hold for each length, and not for all of them together."""
+    return None if threshold.decided else found
+
+
+def _undecided(scores: Sequence[LengthScore], threshold: Threshold | None = None) -> tuple[int, ...]:
+    decided = {} if threshold is None else threshold.decided
+    return tuple(
+        score.length for score in scores if score.length not in decided and (score.score is None or not score.complete)
     )
 
 
-def _undecided(scores: Sequence[LengthScore]) -> tuple[int, ...]:
-    return tuple(score.length for score in scores if score.score is None or not score.complete)
-
-
 def _confidence(deciding: Sequence[LengthScore], threshold: Threshold, given: int | None) -> float | None:
-    """The intervals' level where each deciding length lies clear of the threshold, ends of both intervals compared."""
+    """The level at which each deciding length lies clear of the threshold: by intervals, ends of both compared.
+
+    Where a stop rule has decided it is that rule's.
+    """
+    levels: list[float] = []
     for score in deciding:
         if score.length == given:
+            continue
+        if score.length in threshold.decided:
+            if threshold.decided[score.length] is None or threshold.confidence is None:
+                return None
+            levels.append(threshold.confidence)
             continue
         if score.low is None or score.high is None or threshold.low is None or threshold.high is None:
             return None
@@ -226,11 +263,14 @@ def _confidence(deciding: Sequence[LengthScore], threshold: Threshold, given: in
         clear = score.low >= threshold.high if verdict else score.high < threshold.low
         if verdict is None or not clear:
             return None
-    return CONFIDENCE
+        levels.append(CONFIDENCE)
+    return min(levels, default=CONFIDENCE)
 
 
-def _nothing(reason: NoClaim, scores: Sequence[LengthScore], threshold: float | None = None) -> EffectiveLength:
-    return EffectiveLength(None, None, threshold, None, _undecided(scores), reason)
+def _nothing(
+    reason: NoClaim, scores: Sequence[LengthScore], score: float | None = None, threshold: Threshold | None = None
+) -> EffectiveLength:
+    return EffectiveLength(None, None, score, None, _undecided(scores, threshold), reason)
 
 
 def _twice(length: EffectiveLength) -> tuple[EffectiveLength, EffectiveLength]:

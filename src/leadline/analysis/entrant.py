@@ -60,7 +60,8 @@ def make_entrant(
         changed: parameters that the user changed.
 
     Raises:
-        UsageError: the table is of another test, or the run has no score for one of its lengths.
+        UsageError: the table is of another test, or the run has no score for one of its lengths, or stopped there
+            before everything was asked.
     """
     info = table.info
     if not info.tasks:
@@ -75,6 +76,12 @@ def make_entrant(
         raise UsageError(
             f"{source} has not measured {names}, so its averages are no averages of the table {info.name!r}: "
             f"go on with  leadline run {design.suite} --lengths {all_lengths}"
+        )
+    stopped = [_k(length, table) for length in table.lengths if length in design.stopped_lengths]
+    if stopped:
+        raise UsageError(
+            f"{source} stopped at {', '.join(stopped)} when its verdict was certain, so that its means are none to be "
+            "ranked: finish it with  --stop never"
         )
     left_out = {cell.task for cell in summary.cells if cell.absent and cell.length in table.lengths}
     tasks = [task.name for task in design.tasks if task.name in info.tasks and task.name not in left_out]

@@ -10,6 +10,7 @@ from typing import Any
 from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design
 from leadline.analysis.intervals import CONFIDENCE, Interval, simultaneous_confidence
+from leadline.analysis.stopped import StoppedLength
 from leadline.analysis.strata import make_stratum, stratified_interval
 
 
@@ -25,6 +26,8 @@ class LengthScore:
         complete: every cell is complete. An incomplete length neither passes nor fails.
         simultaneous: the wider interval that holds for all lengths of the run together, for the effective length as
             a set.
+        stopped: what a stop rule said of this length, or None. Where it was decided early there are no intervals:
+            ordinary ones do not hold for a number of trials that the scores themselves have chosen.
     """
 
     length: int
@@ -37,6 +40,12 @@ class LengthScore:
     incomplete_categories: frozenset[str]
     complete: bool
     simultaneous: Interval | None = None
+    stopped: StoppedLength | None = None
+
+    @property
+    def early(self) -> bool:
+        """A stop rule decided it before everything was asked, so that its mean is not an unbiased figure."""
+        return self.stopped is not None and self.stopped.early
 
     def as_dict(self) -> dict[str, Any]:
         """The length as it stands in the summary."""
@@ -49,6 +58,7 @@ class LengthScore:
             "strict": self.strict,
             "categories": dict(self.categories),
             "complete": self.complete,
+            **({} if self.stopped is None else self.stopped.as_dict()),
         }
 
 
@@ -105,6 +115,9 @@ def _kept(cells: Sequence[Cell], design: Design) -> list[Cell]:
 def _length_score(length: int, cells: Sequence[Cell], design: Design) -> LengthScore:
     category_of = {task.name: task.category for task in design.tasks}
     own, simultaneous = _intervals(cells, (CONFIDENCE, simultaneous_confidence(len(design.lengths))))
+    stopped = None if design.stopped is None else design.stopped.lengths.get(length)
+    if stopped is not None and stopped.early:
+        own = simultaneous = None
     low, high = own or (None, None)
     return LengthScore(
         length=length,
@@ -120,6 +133,7 @@ def _length_score(length: int, cells: Sequence[Cell], design: Design) -> LengthS
         incomplete_categories=frozenset(category_of[cell.task] for cell in cells if not cell.complete),
         complete=bool(cells) and all(cell.complete for cell in cells),
         simultaneous=simultaneous,
+        stopped=stopped,
     )
 
 

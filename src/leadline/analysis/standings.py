@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from leadline.analysis.intervals import CONFIDENCE, Interval, difference_interval
@@ -11,6 +11,8 @@ from leadline.analysis.lengths import LengthScore
 
 Standing = Literal["passes", "fails", "undecided"]
 """Where a length's interval lies: above the threshold, below it, or on both sides."""
+
+_DECIDED: Mapping[bool | None, Standing] = {True: "passes", False: "fails", None: "undecided"}
 
 _ROUNDING = 1e-9
 """A score that equals its threshold but for floating-point error reaches it."""
@@ -21,12 +23,16 @@ class Threshold:
     """A score in per cent to be reached, with its own uncertainty where it is a share of a measured score.
 
     `simultaneous` is the interval that holds for all lengths together; None stands for that of `low` and `high`.
+    `decided` are the lengths of which a stop rule has said whether they reach it, at its `confidence`; None where it
+    leaves that open.
     """
 
     score: float
     low: float | None
     high: float | None
     simultaneous: Interval | None = None
+    decided: Mapping[int, bool | None] = field(default_factory=dict[int, bool | None])
+    confidence: float | None = None
 
     def interval(self, simultaneous: bool) -> Interval | None:
         """The threshold's own interval, of one length or of all of them together."""
@@ -66,6 +72,15 @@ def passes(score: LengthScore, threshold: float) -> bool | None:
     return score.score >= threshold - _ROUNDING
 
 
+def reaches(score: LengthScore, threshold: Threshold) -> bool | None:
+    """Whether a length reaches the threshold: by the stop rule where it has decided, else by the score.
+
+    A length that the rule leaves within the margin goes by its score too; its standing is `undecided`.
+    """
+    decided = threshold.decided.get(score.length)
+    return passes(score, threshold.score) if decided is None else decided
+
+
 def standings_of(
     scores: Sequence[LengthScore], threshold: Threshold, given: int | None, simultaneous: bool = False
 ) -> tuple[Standing, ...]:
@@ -73,6 +88,8 @@ def standings_of(
     return tuple(
         "passes"
         if score.length == given
+        else _DECIDED[threshold.decided[score.length]]
+        if score.length in threshold.decided
         else _standing(score, threshold, threshold.interval(simultaneous), simultaneous)
         for score in scores
     )

@@ -20,13 +20,13 @@ from leadline.analysis.effective import (
 from leadline.analysis.intervals import Interval
 from leadline.analysis.lengths import (
     LengthScore,
-    average,
     average_interval,
     category_scores,
     left_out_tasks,
     length_scores,
     weighted_average,
 )
+from leadline.analysis.stopped import StoppedRun
 from leadline.analysis.subsets import SUBSET_FACTORS, Subset, subsets
 from leadline.items import Factor
 from leadline.records import Record
@@ -82,6 +82,8 @@ class Summary:
         category_effective_length: for the categories that have a threshold of their own.
         base: NoLiMa's base score, of the first task; None for other tests.
         subsets: base score, threshold and effective length of each task's pairs and of subsets of them.
+        stopped: what a stop rule said of each length; the averages are then None where a length was stopped early,
+            since their means lie where the rule happened to stop.
     """
 
     model: str
@@ -103,6 +105,7 @@ class Summary:
     category_effective_length: Mapping[str, EffectiveLength] = field(default_factory=dict[str, EffectiveLength])
     base: BaseScore | None = None
     subsets: tuple[Subset, ...] = ()
+    stopped: StoppedRun | None = None
 
     def cell(self, task: str, length: int) -> Cell:
         """The cell of this task at this length.
@@ -145,6 +148,7 @@ class Summary:
             "absent": [{"task": cell.task, "length": cell.length} for cell in self.cells if cell.absent],
             "incomplete": [{"task": cell.task, "length": cell.length} for cell in self.cells if not cell.complete],
             "left_out_tasks": list(self.left_out_tasks),
+            **({} if self.stopped is None else {"stopping": self.stopped.as_dict()}),
             **({} if self.base is None else {"base": self.base.as_dict()}),
             **({"subsets": [subset.as_dict() for subset in self.subsets]} if self.subsets else {}),
         }
@@ -197,7 +201,7 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         make_cell(
             task,
             length,
-            tuple(trials[task.name, length].values()),
+            _counted(trials[task.name, length], design, task.name, length),
             samples=design.samples_of(task.name, length),
             stopped=length in design.stopped_lengths,
         )
@@ -213,6 +217,17 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         for subset in subsets(task.name, list(observed[task.name].values()), labels, design.base)
     ]
     return _summary(cells, design, tokens, tuple(found))
+
+
+def _counted(trials: Mapping[_TrialName, Trial], design: Design, task: str, length: int) -> tuple[Trial, ...]:
+    """The trials that a cell's figures rest on: without those beyond the round at which a stop rule decided.
+
+    Where nothing else is known of a cell, what closed it is kept, whichever item it was recorded with.
+    """
+    if design.stopped is None:
+        return tuple(trials.values())
+    kept = tuple(trial for name, trial in trials.items() if design.stopped.counts(task, length, name[3]))
+    return kept or tuple(trial for trial in trials.values() if trial.outcome in ("over_length", "does_not_fit"))
 
 
 def _note_pair(factors: Mapping[str, Factor], labels: dict[str, dict[str, str]]) -> str:
@@ -239,7 +254,10 @@ def _summary(all_cells: tuple[Cell, ...], design: Design, tokens: Tokens, found:
         "wavg_dec": ascending[::-1],
         "wavg_user": [design.weights.get(length, 0.0) for length in design.lengths] if design.weights else [],
     }
+    if design.stopped_lengths:
+        weights = {name: list[float]() for name in weights}
     intervals = {name: average_interval(cells, design, weighed) for name, weighed in weights.items() if weighed}
+    averages = {name: weighted_average(by_length, weighed) if weighed else None for name, weighed in weights.items()}
     return Summary(
         model=design.model,
         suite=design.suite,
@@ -248,16 +266,17 @@ def _summary(all_cells: tuple[Cell, ...], design: Design, tokens: Tokens, found:
         cells=all_cells,
         by_length=by_length,
         effective_length=effective_lengths(by_length, design, present, base),
-        average=average(by_length),
-        wavg_inc=weighted_average(by_length, weights["wavg_inc"]),
-        wavg_dec=weighted_average(by_length, weights["wavg_dec"]),
+        average=averages["average"],
+        wavg_inc=averages["wavg_inc"],
+        wavg_dec=averages["wavg_dec"],
         left_out_tasks=left_out,
         tokens=tokens,
-        wavg_user=weighted_average(by_length, weights["wavg_user"]) if design.weights else None,
+        wavg_user=averages["wavg_user"],
         weights=design.weights,
         intervals={name: interval for name, interval in intervals.items() if interval is not None},
         by_category=by_category,
         category_effective_length=category_effective_lengths(by_category, design, present),
         base=base,
         subsets=found,
+        stopped=design.stopped,
     )

@@ -65,7 +65,9 @@ def verdict(summary: Summary, design: Design) -> str:
     clauses = [_main_clause(summary, design, main)]
     if main.no_claim is None:
         clauses += _certainty(summary, design, main)
-    if lengths.absolute.no_claim is None and lengths.relative.no_claim is None and design.lengths:
+    # A run that stopped by one threshold has means that say little of another.
+    both = lengths.absolute.no_claim is None and lengths.relative.no_claim is None and not design.stopped_lengths
+    if both and design.lengths:
         whole = _own(summary, design).replace("its score", "its own score")
         clauses.append(f"by {_share(design)} of {whole} it is {_label(lengths.relative, design)}")
     if lengths.absolute.no_claim == "missing_tasks":
@@ -128,6 +130,11 @@ def _certainty(summary: Summary, design: Design, main: EffectiveLength) -> list[
         if standing == "undecided" and place > sure and score.length not in incomplete
     ]
     clauses = [f"undecided at {_listed(open_lengths, 'and')}"] if open_lengths else []
+    within = [_k(length, design) for length, decided in main.decided.items() if decided is None]
+    if within and design.stopped is not None:
+        clauses.append(f"within {design.stopped.margin or 0:g} points of the threshold at {_listed(within, 'and')}")
+    elif main.decided and main.confidence is not None:
+        clauses.append(f"certain at {main.confidence:.1%}".replace(".0%", "%").replace("%", " %"))
     if main.possible is not None and main.possible.size > 1 and design.lengths:
         possible = format_set(main, design.lengths[0], design.lengths[-1], design.k)
         clauses.append(f"at {CONFIDENCE:.0%} it could be {possible}".replace("%", " %"))
@@ -136,7 +143,7 @@ def _certainty(summary: Summary, design: Design, main: EffectiveLength) -> list[
 
 
 def _standings(scores: Sequence[LengthScore], main: EffectiveLength) -> tuple[Standing, ...]:
-    if any(score.low is not None for score in scores):
+    if main.decided or any(score.low is not None for score in scores):
         return main.standings
     named: dict[bool | None, Standing] = {True: "passes", False: "fails", None: "undecided"}
     return tuple(named[passes(score, main.threshold or 0.0)] for score in scores)
@@ -164,8 +171,7 @@ def _deciding(scores: Sequence[LengthScore], length: EffectiveLength) -> list[Le
     """The length that passes and the next one that fails; the shortest where none passes."""
     if length.value is None or length.threshold is None:
         return list(scores[:1])
-    threshold = length.threshold
-    failing = [score for score in scores if score.length > length.value and passes(score, threshold) is False]
+    failing = [score for score in scores if score.length > length.value and length.passed(score) is False]
     return [score for score in scores if score.length == length.value] + failing[:1]
 
 

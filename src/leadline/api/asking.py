@@ -49,6 +49,9 @@ def measure(
     limit_cost: float | None = None,
     price: str | None = None,
     shard: str | None = None,
+    stop: Literal["certain", "never"] | None = None,
+    confidence: float | None = None,
+    margin: float | None = None,
     exhaust: Literal["repeat", "stop"] | None = None,
     variant: Names | None = None,
     sweep: Literal["full", "last-2k"] | None = None,
@@ -93,6 +96,9 @@ def measure(
         limit_cost: the same for what it costs, in US dollars.
         price: US dollars for a million prompt and a million output tokens: ``"2.5,10"``.
         shard: ask only share i of n: ``"i/n"``.
+        stop: ``certain`` asks each length in a random order and stops where its verdict is certain.
+        confidence: of each such verdict, 0.95 by default.
+        margin: points around the threshold within which a length may be left undecided; 1 by default, 0 for none.
         exhaust: where a text runs out, repeat it or leave the cell out.
         variant: how NoLiMa asks its pairs: default, direct, choices, cot, distractor or hard.
         sweep: NoLiMa's depths, over all of the haystack or its end.

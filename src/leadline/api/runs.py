@@ -17,6 +17,7 @@ from leadline.analysis.verdict import verdict
 from leadline.errors import UsageError
 from leadline.items import TrialKey, canonical_json
 from leadline.records import Record
+from leadline.run.certain import with_decisions
 from leadline.run.manifest import design_of, read_manifest, with_rule
 from leadline.run.store import Damage, read_records, write_atomically
 from leadline.tasks.registry import suggestion
@@ -197,7 +198,7 @@ def open_run(
     """
     folder = Path(path)
     manifest = with_rule(read_manifest(folder), None if threshold is None else str(threshold), weights)
-    design = design_of(manifest)
+    design = with_decisions(design_of(manifest), manifest, read_records(folder, skip_damaged=skip_damaged))
     damage = Damage()
     summary = summarise(read_records(folder, skip_damaged=skip_damaged, damage=damage), design)
     return Run(folder, manifest, design, summary, skip_damaged, damage.lines)

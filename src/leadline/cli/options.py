@@ -98,6 +98,22 @@ ReasoningMarkers = Annotated[
     typer.Option(help="OPEN,CLOSE: what stands around reasoning in an answer.", show_default="<think>,</think>"),
 ]
 Shard = Annotated[str | None, typer.Option(help="Ask only share i of n of the items: i/n.")]
+Stop = Annotated[
+    str | None,
+    typer.Option(
+        help="certain: ask each length in a random order and stop where its verdict is certain; never: ask everything.",
+        show_default="never",
+    ),
+]
+Confidence = Annotated[
+    float | None, typer.Option(help="Of the verdict of each length that is stopped.", show_default="0.95")
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        help="Points around the threshold within which a length may be left undecided; 0: none.", show_default="1.0"
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="Parent of the runs' folders.", show_default="runs")]
 Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing.")]
 SkipDamaged = Annotated[bool, typer.Option("--skip-damaged", help="Go on without damaged record lines.")]

@@ -12,8 +12,10 @@ from rich.table import Table
 from leadline.cli import options as opt
 from leadline.cli.tables import print_table
 from leadline.data.sources import Sources
+from leadline.run.certain import target_of
 from leadline.run.forecast import CellForecast, Forecast, forecast
 from leadline.run.prices import PAID, price_of_run
+from leadline.run.saving import StoppingForecast, stopping_forecast
 from leadline.spec import RunSpec
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -43,6 +45,10 @@ def plan(
     timeout_s: opt.TimeoutS = None,
     concurrency: opt.Concurrency = None,
     price: opt.Price = None,
+    stop: opt.Stop = None,
+    confidence: opt.Confidence = None,
+    margin: opt.Margin = None,
+    threshold: opt.Threshold = None,
     exhaust: opt.Exhaust = None,
     offline: opt.Offline = False,
     spec_file: opt.SpecFile = None,
@@ -73,20 +79,39 @@ def plan(
         timeout_s=timeout_s,
         concurrency=concurrency,
         price=price,
+        stop=stop,
+        confidence=confidence,
+        margin=margin,
+        threshold=threshold,
         exhaust=exhaust,
         offline=offline,
     )
     made = asyncio.run(_forecast(spec))
+    stopping = stopping_forecast(spec, made) if spec.stop == "certain" else None
     if as_json:
-        print(json.dumps({**made.as_dict(), **_priced(made, spec)}))
-    else:
-        _show(made, spec)
+        told = {} if stopping is None else {"stopping": stopping.as_dict()}
+        print(json.dumps({**made.as_dict(), **_priced(made, spec), **told}))
+        return
+    _show(made, spec)
+    if stopping is not None:
+        print(
+            f"with --stop certain probably about {stopping.prompt_tokens:,} prompt tokens ({stopping.share:.0%}), as "
+            f"the models of RULER's tables would take: {_shares(stopping, spec)}"
+        )
+
+
+def _shares(stopping: StoppingForecast, spec: RunSpec) -> str:
+    from leadline.analysis.verdict import format_length
+
+    return ", ".join(f"{share:.0%} at {format_length(length, spec.k)}" for length, share in stopping.shares.items())
 
 
 async def _forecast(spec: RunSpec) -> Forecast:
     from leadline.models.registry import ModelOptions, open_model
     from leadline.run.framing import check_lengths, open_sampler
 
+    if spec.stop == "certain":
+        target_of(spec)
     backend = open_model(spec.model, ModelOptions.of(spec, asking=False))
     try:
         abilities = backend.abilities()

@@ -16,10 +16,10 @@ from leadline.analysis.failures import Failures
 from leadline.analysis.findings import Findings
 from leadline.analysis.lengths import LengthScore
 from leadline.analysis.positions import Positions
-from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length
 from leadline.report.failures import kind_name, kinds_of, wrong_answers
+from leadline.report.stopped import MARK, MARK_MEANS, marked, stopped_sentences
 from leadline.report.subsets import base_sentences, subset_rows
 
 _COLUMN_GAP = 2
@@ -36,14 +36,15 @@ def show(summary: Summary, design: Design, verdict: str, file: TextIO, findings:
     """
     console = Console(file=file, highlight=False)
     dash = "–" if _can_write("–", file) else "-"
-    rows, lengths = _rows(summary, design, dash), range(len(design.lengths))
+    mark = MARK if _can_write(MARK, file) else "~"
+    rows, lengths = _rows(summary, design, dash, mark), range(len(design.lengths))
     blocks = _blocks(rows, lengths, console.width) if console.is_terminal else [lengths]
     if not console.is_terminal:
         width = max(_PIPE_COLUMNS, _width(rows, lengths))
         console = Console(file=file, highlight=False, no_color=True, width=width)
     for block in blocks:
         console.print(_table(rows, block, design))
-    _say(console, _remarks(summary, design, dash), dash)
+    _say(console, [*_remarks(summary, design, dash), *_stopped(design, mark)], dash)
     _show_subsets(console, summary, design, dash)
     if findings is not None:
         _show_kinds(console, findings.failures, design, dash)
@@ -96,7 +97,12 @@ class _Row:
         self.name, self.texts, self.style, self.ends = name, tuple(texts), style, ends
 
 
-def _rows(summary: Summary, design: Design, dash: str) -> list[_Row]:
+def _stopped(design: Design, mark: str) -> list[str]:
+    """How much a run that stops when it is certain has asked; a full stop would make a line bold."""
+    return [*([f"{mark} {MARK_MEANS}"] if design.stopped_lengths else []), *stopped_sentences(design)]
+
+
+def _rows(summary: Summary, design: Design, dash: str, mark: str) -> list[_Row]:
     rows = [
         _Row(task.name, [_cell(summary.cell(task.name, length), dash) for length in design.lengths])
         for task in design.tasks
@@ -109,7 +115,7 @@ def _rows(summary: Summary, design: Design, dash: str) -> list[_Row]:
         ]
         means[-1].ends = True
         rows += means
-    rows.append(_Row("mean", [_mean(score, summary, dash) for score in summary.by_length], "bold"))
+    rows.append(_Row("mean", [_mean(score, summary, dash, mark) for score in summary.by_length], "bold"))
     for name, length in _thresholds(summary, design):
         rows.append(_Row(name, [_pass(score, length, dash) for score in summary.by_length]))
     return rows
@@ -136,17 +142,17 @@ def _category(score: LengthScore, category: str, dash: str) -> str:
     return dash if value is None else f"{value:.1f}" + ("*" if category in score.incomplete_categories else "")
 
 
-def _mean(score: LengthScore, summary: Summary, dash: str) -> str:
+def _mean(score: LengthScore, summary: Summary, dash: str, mark: str) -> str:
     if score.score is None:
         return dash
     lengths = summary.effective_length
     bound = (lengths.absolute if lengths.absolute.no_claim is None else lengths.relative).threshold
     text = f"{score.score:.1f}" if bound is None else format_figure(score.score, bound, 1)
-    return text + ("" if score.complete else "*")
+    return marked(text, score).replace(MARK, mark)
 
 
 def _pass(score: LengthScore, length: EffectiveLength, dash: str) -> str:
-    answer = None if length.threshold is None else passes(score, length.threshold)
+    answer = length.passed(score)
     return dash if answer is None else "yes" if answer else "no"
 
 

@@ -13,7 +13,6 @@ from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design, TaskDesign
 from leadline.analysis.findings import Findings
 from leadline.analysis.lengths import LengthScore
-from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length, format_set
 from leadline.errors import RunFolderError
@@ -21,6 +20,7 @@ from leadline.records import OUTCOMES, Outcome
 from leadline.report.charts import draw, score_by_length
 from leadline.report.failures import failures_section
 from leadline.report.positions import METHODS, positions_section
+from leadline.report.stopped import MARK, MARK_MEANS, stopped_sentences
 from leadline.report.subsets import METHODS as SUBSETS
 from leadline.report.subsets import subsets_section
 
@@ -120,6 +120,10 @@ def render_page(
         left_out=summary.left_out_tasks,
         has_incomplete=any(not cell.complete for cell in summary.cells),
         has_absent=any(cell.absent for cell in summary.cells),
+        stopped=[
+            *([f"{MARK} {MARK_MEANS}"] if design.stopped_lengths else []),
+            *map(_sentence, stopped_sentences(design)),
+        ],
         tokens=_tokens(summary),
         subsets=subsets_section(summary, design),
         positions=None if findings is None else positions_section(findings.positions, design),
@@ -191,7 +195,8 @@ def _mean(score: LengthScore, summary: Summary) -> _Figure:
     lengths = summary.effective_length
     bound = (lengths.absolute if lengths.absolute.no_claim is None else lengths.relative).threshold
     return _Figure(
-        score=f"{score.score:.1f}" if bound is None else format_figure(score.score, bound, 1),
+        score=(MARK if score.early else "")
+        + (f"{score.score:.1f}" if bound is None else format_figure(score.score, bound, 1)),
         mark="" if score.complete else "*",
         detail=_range(score.low, score.high),
         strict=_strict(score.score, score.strict),
@@ -207,9 +212,8 @@ def _passing(summary: Summary, design: Design) -> list[tuple[str, list[bool | No
         (f"reaches {design.threshold_absolute or 0:g}", lengths.absolute),
         (f"keeps {100 * (design.share or 0):g} %", lengths.relative),
     ):
-        threshold = length.threshold
-        if length.no_claim is None and threshold is not None:
-            rows.append((name, [passes(score, threshold) for score in summary.by_length]))
+        if length.no_claim is None and length.threshold is not None:
+            rows.append((name, [length.passed(score) for score in summary.by_length]))
     return rows
 
 

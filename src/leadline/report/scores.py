@@ -12,9 +12,9 @@ from leadline.analysis.cells import Cell
 from leadline.analysis.design import Design
 from leadline.analysis.effective import EffectiveLength
 from leadline.analysis.lengths import LengthScore
-from leadline.analysis.standings import passes
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_figure, format_length
+from leadline.report.stopped import marked
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -53,9 +53,8 @@ def score_rows(summary: Summary, design: Design) -> tuple[ScoreRow, ...]:
         (f"reaches {absolute.threshold or 0:g}", absolute),
         (f"keeps {100 * (design.share or 0):g} %", relative),
     ):
-        threshold = length.threshold
-        if length.no_claim is None and threshold is not None:
-            answers = [passes(score, threshold) for score in summary.by_length]
+        if length.no_claim is None and length.threshold is not None:
+            answers = [length.passed(score) for score in summary.by_length]
             texts = tuple(ScoreText("open" if answer is None else "yes" if answer else "no") for answer in answers)
             rows.append(ScoreRow(name, "passes", texts))
     return tuple(rows)
@@ -74,7 +73,7 @@ def _mean(score: LengthScore, main: EffectiveLength) -> ScoreText:
         return ScoreText("–")
     # So many decimals as show on which side of the threshold it is.
     text = f"{score.score:.1f}" if main.threshold is None else format_figure(score.score, main.threshold, 1)
-    return ScoreText(_marked(text, score.complete), _range(score.low, score.high), f"n = {score.n}")
+    return ScoreText(marked(text, score), _range(score.low, score.high), f"n = {score.n}")
 
 
 def _marked(text: str, complete: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +13,7 @@ from leadline.items import TrialKey
 from leadline.models.base import Backend
 from leadline.models.registry import ModelOptions, open_model
 from leadline.records import ASK_AGAIN, Record
+from leadline.run.certain import Asking, check_same_design, target_of
 from leadline.run.closing import Cells
 from leadline.run.engine import Engine
 from leadline.run.framing import check_lengths, open_sampler
@@ -77,6 +78,8 @@ async def run(spec: RunSpec, progress: Progress) -> Ended:
         raise UsageError(
             f"--limit-cost {spec.limit_cost:g}: the price of {spec.model} is not known: give it too with --price IN,OUT"
         )
+    if spec.stop == "certain":
+        target_of(spec)
     backend = open_model(spec.model, ModelOptions.of(spec))
     try:
         tasks = spec.make_tasks()
@@ -105,14 +108,15 @@ async def _measure(
     writer = RecordWriter(folder, spec.shard_of())
     try:
         resumed = (folder / MANIFEST).exists()
-        manifest = merged_manifest(
-            folder,
-            spec,
-            backend.facts(),
-            sampler.frame,
-            parts,
-            items_of(tasks, spec.lengths, spec.samples, sampler.sources),
-        )
+        items = items_of(tasks, spec.lengths, spec.samples, sampler.sources)
+        manifest = merged_manifest(folder, spec, backend.facts(), sampler.frame, parts, items)
+        abilities = backend.abilities()
+        concurrency = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
+        closed: set[Cell] = set()
+        asking: Asking | None = None
+        if spec.stop == "certain":
+            check_same_design(manifest["asked"], items)
+            asking = Asking.of(spec, items, closed, concurrency)
         manifest["tokenizer_backend"] = backend_of(sampler.counter.counter.tokenizer)
         if resumed:
             progress.say(
@@ -120,8 +124,7 @@ async def _measure(
                 "another set-up under the same name needs --label"
             )
         write_manifest(folder, manifest)
-        known = _known(folder, spec, backend.abilities().context_tokens, progress)
-        abilities = backend.abilities()
+        known = _known(folder, spec, abilities.context_tokens, progress, closed, asking)
         audit(sampler, tasks, _within(spec.lengths, abilities.context_tokens), progress.say)
         schedule = Schedule(
             sampler=sampler,
@@ -132,12 +135,13 @@ async def _measure(
             in_prefix_order=spec.order == "prefix",
             context_tokens=abilities.context_tokens,
             done=known.done,
-            closed=known.closed,
+            closed=closed,
         )
-        concurrency = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
 
         def keep(record: Record) -> None:
             known.bill.add(record)
+            if asking is not None:
+                asking.file(record)
             progress.record(record)
 
         engine = Engine(
@@ -146,14 +150,14 @@ async def _measure(
             writer=writer,
             traffic=Traffic(concurrency, STANDARD, server=backend.facts().name),
             concurrency=concurrency,
-            cells=Cells(tasks, spec.lengths, known.closed, known.answered),
+            cells=Cells(tasks, spec.lengths, closed, known.answered),
             on_record=keep,
             say=progress.say,
             reasoning_tokens=spec.reasoning_tokens,
             reasoning_markers=parse_markers(spec.reasoning_markers),
         )
         progress.begin(*schedule.estimate())
-        for made in schedule.rounds():
+        for made in _rounds(schedule, asking):
             if (limit := _passed_limit(spec, known.bill, made)) is not None:
                 progress.say(
                     f"stopped before round {made.number + 1}: it would take the run to {limit}; run again with a "
@@ -164,6 +168,15 @@ async def _measure(
         return Ended(folder, stopped_early=False)
     finally:
         writer.close()
+
+
+def _rounds(schedule: Schedule, asking: Asking | None) -> Iterator[Round]:
+    """All rounds, or those that a stop rule asks for; each is made when the one before it is done."""
+    if asking is None:
+        yield from schedule.rounds()
+        return
+    for number, indices in enumerate(asking.lots()):
+        yield schedule.make_round(number, indices)
 
 
 def _within(lengths: tuple[int, ...], context_tokens: int | None) -> list[int]:
@@ -189,23 +202,30 @@ class _Known:
 
     Attributes:
         done: trials that have a final record.
-        closed: cells of which nothing more is asked.
         answered: cells of which a trial was read whole.
         bill: what all records took.
     """
 
     done: set[TrialKey]
-    closed: set[Cell]
     answered: set[Cell]
     bill: Bill
 
 
-def _known(folder: Path, spec: RunSpec, context_tokens: int | None, progress: Progress) -> _Known:
-    """What is in the folder; a length that was refused and that the server accepts now is open again."""
+def _known(
+    folder: Path,
+    spec: RunSpec,
+    context_tokens: int | None,
+    progress: Progress,
+    closed: set[Cell],
+    asking: Asking | None,
+) -> _Known:
+    """What is in the folder; a length that was refused and that the server accepts now is open again.
+
+    Cells of which nothing more is asked are put into `closed`, and final records are filed in `asking`.
+    """
     bill = Bill(price_of_run(spec))
     damage = Damage()
     done: set[TrialKey] = set()
-    closed: set[Cell] = set()
     answered: set[Cell] = set()
     for record in read_records(folder, skip_damaged=spec.skip_damaged, damage=damage):
         bill.add(record)
@@ -215,7 +235,9 @@ def _known(folder: Path, spec: RunSpec, context_tokens: int | None, progress: Pr
             done.discard(record.key)
             continue
         done.add(record.key)
+        if asking is not None:
+            asking.file(record)
         (closed if record.outcome in ("does_not_fit", "over_length") else answered).add(cell)
     if damage.lines:
         progress.say(f"{damage.lines} damaged record lines were skipped")
-    return _Known(done, closed, answered, bill)
+    return _Known(done, answered, bill)

@@ -85,7 +85,7 @@ class Schedule:
             indices = {cell: share for cell, rounds in shares.items() if (share := next(rounds, None)) is not None}
             if not indices:
                 return
-            yield self._round(number, indices)
+            yield self.make_round(number, indices)
 
     def estimate(self) -> tuple[int, int]:
         """About how many trials and prompt tokens there are to ask, from lengths alone."""
@@ -110,7 +110,8 @@ class Schedule:
                 tokens += missing * max(0, length if is_windowed(variant) else budget_for(variant, length))
         return trials, tokens
 
-    def _round(self, number: int, indices: Mapping[Cell, Sequence[int]]) -> Round:
+    def make_round(self, number: int, indices: Mapping[Cell, Sequence[int]]) -> Round:
+        """The round of these indices, without what is done and with what is found closed on the way."""
         made = Round(number)
         mine, shards = self.shard
         for task in self.tasks:

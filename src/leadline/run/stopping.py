@@ -115,6 +115,8 @@ class Scores:
         done = [end for end in ends if end is not None]
         if len(done) < len(ends):
             return None
+        if len(done) == 1:
+            return done[0]
         return float(np.mean([low for low, _ in done])), float(np.mean([high for _, high in done]))
 
 
@@ -200,6 +202,10 @@ class StopDriver:
             return completed
         reference = self._completed(self._given, scores)
         return [paired(test, other, self.share) for test, other in zip(completed, reference, strict=False)]
+
+    def completed(self, length: int, scores: Scores) -> int:
+        """How many rounds of a length are complete, from the first one on."""
+        return len(self._completed(length, scores))
 
     @property
     def _given(self) -> int | None:

@@ -1,0 +1,134 @@
+"""A run that stops when it is certain: fewer trials, the same verdict, however it was interrupted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from leadline.api import Run
+from leadline.api import measure as ask
+
+from .conftest import Ended, Shell
+
+SAMPLES = 40
+TASKS = ("niah_single_1", "vt", "niah_multikey_2")
+LENGTHS = (1024, 2048, 4096)
+TRIALS = SAMPLES * len(TASKS) * len(LENGTHS)
+FADING = "reader/logistic?half=2500"
+
+
+def measure(shell: Shell, model: str, *more: str, parent: str = "runs", stop: str = "certain") -> Ended:
+    return shell("run", "quick", *design(model), "--stop", stop, "--out", parent, *more)
+
+
+def design(model: str) -> tuple[str, ...]:
+    lengths = ",".join(map(str, LENGTHS))
+    return "--model", model, "--lengths", lengths, "--samples", str(SAMPLES), "--tasks", ",".join(TASKS)
+
+
+def within(folder: Path, stop: Literal["certain", "never"], model: str = FADING, **more: Any) -> Run:
+    """The same in this process."""
+    return ask("quick", model, lengths=LENGTHS, samples=SAMPLES, tasks=TASKS, stop=stop, out=folder, **more)
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run in one go, one request at a time."""
+    run = within(tmp_path_factory.mktemp("one"), "certain", concurrency=1)
+    assert sum(1 for _ in run.records) < TRIALS
+    return run
+
+
+def decisions(run: Run) -> list[Any]:
+    """What must not depend on how the run went."""
+    summary = run.summary.as_dict()
+    return [
+        [
+            (row["length"], row["used"], row["of"], row["decided"], row["decision"], row["score"])
+            for row in summary["by_length"]
+        ],
+        summary["effective_length"],
+    ]
+
+
+def summary_of(folder: Path) -> Any:
+    return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_a_clear_verdict_takes_a_fraction_of_the_trials(shell: Shell) -> None:
+    ended = measure(shell, "reader/limit?tokens=2048")
+    assert ended.code == 0, ended.err
+    assert "1K 9 of 40 samples" in ended.out
+    assert "2K 9 of 40 samples of each task, above" in ended.out
+    assert "% saved)" in ended.out
+    assert "≈100.0" in ended.out
+    assert "Effective length 2K" in ended.out
+    assert len(shell.lines()) < TRIALS / 3
+    (folder,) = shell.run_folders()
+    summary = summary_of(folder)
+    assert summary["effective_length"]["relative"]["value"] == 2048
+    assert [row["decision"] for row in summary["by_length"]] == ["above", "above", "below"]
+    assert all(row["used"] < row["of"] == SAMPLES and row["decided"] for row in summary["by_length"])
+    assert not summary["incomplete"]
+    assert summary["average"] is None and summary["wavg_inc"] is None
+    assert summary["stopping"]["asked_tokens"] < summary["stopping"]["protocol_tokens"] / 3
+    assert "≈100.0" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_its_verdict_is_that_of_the_whole_run_which_can_be_had_later(stopped: Run) -> None:
+    whole = within(stopped.folder.parents[1], "never")
+    assert sum(1 for _ in whole.records) == TRIALS
+    assert whole.folder == stopped.folder
+    assert "used" not in whole.summary.as_dict()["by_length"][0] and whole.summary.average is not None
+    assert stopped.summary.effective_length.relative.value == whole.summary.effective_length.relative.value
+
+
+def test_neither_a_stop_half_way_nor_the_requests_in_flight_change_a_decision(shell: Shell, stopped: Run) -> None:
+    at_once = within(shell.folder / "eight", "certain", concurrency=8)
+    assert decisions(at_once) == decisions(stopped)
+    limited = within(shell.folder / "halves", "certain", limit_tokens=40_000)
+    rows = limited.summary.as_dict()["by_length"]
+    assert any(row["decision"] == "open" and not row["decided"] for row in rows)
+    assert not all(row["complete"] for row in rows)
+    before = len(shell.lines("halves"))
+    killed = shell.start("run", "quick", *design(FADING), "--stop", "certain", "--out", "halves")
+    shell.wait_for_lines(killed, before + 5, "halves")
+    killed.stop()
+    assert decisions(within(shell.folder / "halves", "certain")) == decisions(stopped)
+
+
+def test_an_absolute_threshold_needs_no_shortest_length(tmp_path: Path) -> None:
+    summary = within(tmp_path, "certain", "reader/oracle", threshold=85, margin=0, confidence=0.9).summary.as_dict()
+    assert summary["effective_length"]["absolute"] == {
+        "value": 4096,
+        "censored": "above",
+        "threshold": 85.0,
+        "confidence": 0.9,
+    }
+    assert summary["stopping"]["rule"] == "absolute" and summary["stopping"]["margin"] is None
+    assert len({row["used"] for row in summary["by_length"]}) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (("--shard", "1/2"), "--shard 1/2"),
+        (("--lengths", "1k"), "one length"),
+    ],
+)
+def test_what_cannot_be_certain_is_refused_in_one_line(shell: Shell, more: tuple[str, ...], reason: str) -> None:
+    ended = measure(shell, "reader/oracle", *more)
+    assert ended.code == 2
+    assert reason in ended.err and ended.err.count("\n") == 1
+    assert not shell.run_folders()
+
+
+def test_a_plan_says_what_stopping_will_probably_leave(shell: Shell) -> None:
+    planned = shell("plan", "quick", *design("reader/oracle"), "--stop", "certain", "--json").json
+    assert 0 < planned["stopping"]["prompt_tokens"] < planned["prompt_tokens"] / 2
+    assert set(planned["stopping"]["shares"]) == {str(length) for length in LENGTHS}
+    refused = shell("plan", "nolima-open", "--model", "reader/oracle", "--stop", "certain")
+    assert refused.code == 2 and refused.err.count("\n") == 1
