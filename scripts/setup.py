@@ -26,6 +26,7 @@ GROWTH = 1.6  # how much longer twice the tokens take, when loading the model is
 DEMO_BUDGET_S = 510.0  # of ten minutes, the rest is for the second reader and for what the estimate misses
 DEMO_SAMPLES = 5  # per task and length, as suite `quick` has them
 SAFETY = 1.15  # the first sample may have been a quick one
+SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]  # a file's tests share what they set up
 DEMO_RUN = ["run", "quick", "--model", "local"]
 READER_RUN = ["run", "quick", "--model", "reader/window?tokens=2048"]
 
@@ -316,7 +317,7 @@ def carry_out(command: str, rest: list[str], started: float) -> int:
         return call([str(environment.python), "scripts/make_docs.py"], environment.root)
     environment.ensure("dev")
     everything = ["-m", ""] if command == "test-all" else []
-    return call([str(environment.python), "-m", "pytest", *everything, *rest], environment.root)
+    return call([str(environment.python), "-m", "pytest", *SIDE_BY_SIDE, *everything, *rest], environment.root)
 
 
 def main(arguments: Sequence[str]) -> int:
