@@ -15,7 +15,8 @@ async def test_every_reader_keeps_the_contract(name: str) -> None:
     plan = made.plan(task, 0)
     fit = made.fit(task, plan, 1024)
     assert fit is not None
-    query = "    query = "&".join(f"{option}=2048" for option in READERS[name].options)".join(f"{option}=100" for option in READERS[name].options)  # tokens, or per cent
+    values = [f"{option}=100" for option in READERS[name].options]  # tokens, or per cent
+    query = "&".join(values)
     backend = open_model(f"reader/{name}" + (f"?{query}" if query else ""), ModelOptions())
     response = await check_backend(backend, request_for(made.sample(task, plan, fit, 1024), made.frame))
     assert response.finish_reason == "stop"
