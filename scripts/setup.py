@@ -26,6 +26,7 @@ GROWTH = 1.6  # how much longer twice the tokens take, when loading the model is
 DEMO_BUDGET_S = 510.0  # of ten minutes, the rest is for the second reader and for what the estimate misses
 DEMO_SAMPLES = 5  # per task and length, as suite `quick` has them
 SAFETY = 1.15  # the first sample may have been a quick one
+SOURCE_ALONE = "rouge-score"
 SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]  # a file's tests share what they set up
 DEMO_RUN = ["run", "quick", "--model", "local"]
 READER_RUN = ["run", "quick", "--model", "reader/window?tokens=2048"]
@@ -150,7 +151,9 @@ class Environment:
         else:
             self.create()
         # `--only-binary`: a package without a build for this platform is said at once, not after minutes of compiling.
-        self.install(["--only-binary=:all:", "--require-hashes", "-r", lock], f"installing {lock}")
+        # One is published as source alone; it is plain Python, so that building it takes seconds.
+        built = ["--only-binary=:all:", f"--no-binary={SOURCE_ALONE}"]
+        self.install([*built, "--require-hashes", "-r", lock], f"installing {lock}")
         # The build backend is in the lock as well, so nothing unpinned is fetched to install the project itself.
         self.install(["--no-deps", "--no-build-isolation", "-e", "."], "installing leadline itself")
         self.stamp.write_text(self.stamp_text(("run",) if level == "run" else ("run", "dev")), encoding="utf-8")
