@@ -31,11 +31,10 @@ from leadline.models.llamacpp import LlamaCpp, open_llamacpp
 from leadline.models.registry import ModelOptions
 from leadline.prompt import request_for
 from leadline.requests import Request
-from leadline.run.forecast import forecast
+from leadline.run.forecast import forecast, opening_tokens
 from leadline.run.framing import open_sampler
 from leadline.run.schedule import Schedule, Trial, lanes
 from leadline.sampler import Sampler
-from leadline.sizing.haystack import is_windowed
 from leadline.spec import RunSpec, resolve
 from leadline.tasks.base import Task
 
@@ -158,16 +157,6 @@ async def measure(spec: RunSpec, model: Path, slots: int, way: str, cells: int, 
     finally:
         await backend.aclose()
     return spent, 1.0 if way == "no cache" else model_share
-
-
-def opening_tokens(sampler: Sampler, task: Task) -> int:
-    """Tokens of a window's request before its haystack."""
-    if not is_windowed(task):
-        return 0
-    plan = sampler.plan(task, 0)
-    head, _ = task.edges(plan, "", sampler.sources)
-    texts = (task.system(plan, sampler.sources) or "", head)
-    return sum(map(sampler.counter.counter.tokenizer.count, texts))
 
 
 def pool(trials: Sequence[Trial], slots: int) -> list[Sequence[Trial]]:

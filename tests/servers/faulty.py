@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Kind = Literal[
     "rate_limit",
@@ -37,23 +37,7 @@ Kind = Literal[
     "cut",
     "refuse",
 ]
-KINDS: tuple[Kind, ...] = (
-    "rate_limit",
-    "error",
-    "hang",
-    "reset",
-    "cut_json",
-    "cut_body",
-    "lie",
-    "drop_middle",
-    "filter",
-    "echo",
-    "loop",
-    "reasoning",
-    "silent",
-    "cut",
-    "refuse",
-)
+KINDS: tuple[Kind, ...] = get_args(Kind)
 PASSING: tuple[Kind, ...] = ("rate_limit", "error", "reset", "cut_json", "cut_body")
 """Faults after which the same request may succeed at once."""
 

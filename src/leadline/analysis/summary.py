@@ -185,7 +185,9 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
         scored = score(record)
         of_item = name[:-1]
-        if design.base is not None and scored is not None:
+        if scored is None:
+            observed[item.task].pop((name, record.key.length), None)
+        elif design.base is not None:
             pair = _note_pair(record.factors, labels)
             place = record.factors.get("depth", record.factors.get("from_end", 0))
             depth = float(place) if isinstance(place, int | float) else 0.0

@@ -34,7 +34,6 @@ CONCURRENCY = 8
 PROBE_TOKENS = 16
 """Answer of a probe: models that reason refuse to be cut after one token."""
 
-
 BEGINNING_CHARACTERS = 64
 """Of a text, to see whether it has a BOS of its own; templates begin the same way every time."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
+from functools import cached_property
 from typing import Literal
 
 from leadline.items import canonical_json, digest
@@ -85,7 +86,7 @@ class Pair:
         return (name,) if self.gold_answers is None else self.gold_answers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class NeedleSet:
     """Distinct pairs, in the order of their file.
 
@@ -104,10 +105,15 @@ class NeedleSet:
         """The groups, in order."""
         return _distinct(pair.group for pair in self.pairs)
 
-    @property
+    @cached_property
     def characters(self) -> tuple[str, ...]:
         """All names that may be drawn, in order, each once."""
         return _distinct(name for pair in self.pairs for name in pair.characters)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Pair]:
+        """The pairs by their ids."""
+        return {pair.id: pair for pair in self.pairs}
 
     @property
     def digest(self) -> str:

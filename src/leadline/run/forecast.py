@@ -137,7 +137,7 @@ def forecast(
                 mean_tokens[length] = cell.prompt_tokens // cell.trials
         shares = bool(mean_tokens) and sampler.plan(task, 0).prefix is not None
         prefixes: dict[tuple[Task, int], Prefix | None] = {}
-        opening = _opening_tokens(sampler, task) if shares else 0
+        opening = opening_tokens(sampler, task) if shares else 0
         for length, tokens in mean_tokens.items():
             variant = task.at_length(length)
             for number, indices in enumerate(rounds[length]):
@@ -167,7 +167,7 @@ def _cell(sampler: Sampler, task: Task, length: int, samples: int, context_token
     )
 
 
-def _opening_tokens(sampler: Sampler, task: Task) -> int:
+def opening_tokens(sampler: Sampler, task: Task) -> int:
     """Tokens of a window's request before its haystack; those of the frame itself are left out."""
     if not is_windowed(task):
         return 0

@@ -115,7 +115,7 @@ class Schedule:
         made = Round(number)
         mine, shards = self.shard
         for task in self.tasks:
-            # Item by item, so that an item is planned once for all lengths that ask it.
+            # Item by item, so that the plan of an item is still at hand at its other lengths.
             asked: dict[int, list[tuple[int, Task]]] = {}
             for length in self.lengths:
                 variant, share = task.at_length(length), indices.get((task.name, length), ())
@@ -124,12 +124,9 @@ class Schedule:
                         if index % shards == mine:
                             asked.setdefault(index, []).append((length, variant))
             for index, variants in asked.items():
-                plans: dict[ItemKey, Plan] = {}
                 for length, variant in variants:
                     if (task.name, length) not in self.closed:
-                        item = item_key(variant, self.sampler.seed, index)
-                        plan = plans.get(item) or plans.setdefault(item, self.sampler.plan(variant, index))
-                        self._place(made, variant, plan, item, length)
+                        self._place(made, variant, item_key(variant, self.sampler.seed, index), length)
         made.trials = [trial for trial in made.trials if (trial.task.name, trial.key.length) not in self.closed]
         if self.in_prefix_order:
             made.trials.sort(key=lambda trial: (trial.group, -trial.shared_tokens, trial.key.length, trial.inner))
@@ -146,11 +143,12 @@ class Schedule:
         made.beyond.append(TrialKey(item_key(task, self.sampler.seed, indices[0]), length))
         return False
 
-    def _place(self, made: Round, task: Task, plan: Plan, item: ItemKey, length: int) -> None:
+    def _place(self, made: Round, task: Task, item: ItemKey, length: int) -> None:
         """Put a trial into the round unless it is done. An item that does not fit closes its cell."""
         key = TrialKey(item, length)
         if key in self.done:
             return
+        plan = self.sampler.plan_of(task, item)
         fit = self.sampler.fit(task, plan, length)
         cell = (task.name, length)
         if fit is None:

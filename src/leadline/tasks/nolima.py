@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, islice
 from math import gcd
 from typing import ClassVar, Literal, NamedTuple
 
@@ -243,24 +244,23 @@ class Nolima(PlainTask):
         return (f"{absent} of the wrong choices do not occur in the haystack",) if absent else ()
 
     def _choices(self, plan: Plan, pair: Pair, haystack: str, sources: Sources) -> tuple[str, ...]:
-        """The gold name among three others in a random order; names that occur in the haystack come first."""
+        """The gold name among three that occur in the haystack, in a random order; the set's own fill up."""
         name: str = plan.facts["name"]
         draws = rng_for(plan.item.seed, "nolima", plan.facts["set"], "choices", pair.id, plan.item.index)
-        book_names = self.book(plan, sources).names
-        pool = [*book_names, *(other for other in pair.characters if other not in book_names)]
-        ranks = draws.order(len(pool)).tolist()
-        others = [pool[rank] for rank in ranks if pool[rank] != name]
-        present = {other for other in others if other in haystack}
-        wrong = [*(other for other in others if other in present), *(other for other in others if other not in present)]
-        shown = [name, *wrong[: CHOICES - 1]]
+        in_book = self.book(plan, sources).names
+        own = [other for other in pair.characters if other not in in_book]
+        told, fillers = ([names[rank] for rank in draws.order(len(names)).tolist()] for names in (in_book, own))
+        # Looking through a long haystack takes long, so no more names are looked for than are shown.
+        present = islice((other for other in told if other != name and other in haystack), CHOICES - 1)
+        wrong = islice(chain(present, (other for other in fillers if other != name)), CHOICES - 1)
+        shown = [name, *wrong]
         return tuple(shown[place] for place in draws.order(len(shown)).tolist())
 
     def _needles(self, sources: Sources) -> NeedleSet:
         return sources.needles(self.params.needles, self.params.variant)
 
     def _pair(self, plan: Plan, sources: Sources) -> Pair:
-        wanted = plan.factors["pair"]
-        return next(pair for pair in self._needles(sources).pairs if pair.id == wanted)
+        return self._needles(sources).by_id[str(plan.factors["pair"])]
 
     def _template(self, pair: Pair) -> str:
         """The set's own wording; where it has none, ours."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from leadline.analysis.base_score import BaseRule
 from leadline.analysis.design import Design
 from leadline.analysis.summary import summarise
 from leadline.records import Record
@@ -162,3 +163,21 @@ def test_no_record_at_all(design: Design) -> None:
     assert all(cell.score is None and not cell.complete for cell in summary.cells)
     with pytest.raises(KeyError):
         summary.cell("niah", 4096)
+
+
+def test_an_answer_that_a_newer_record_takes_back_is_in_no_base_score(make_record: MakeRecord, design: Design) -> None:
+    rule = BaseRule(times=0.85, lengths=(250, 500, 1000))
+    asked = replace(design, lengths=rule.lengths, tasks=design.tasks[:1], samples=2, base=rule)
+    records = [
+        replace(make_record("niah", length, index, text), factors={"pair": f"pair {index}", "depth": 0.0})
+        for length in rule.lengths
+        for index, text in enumerate(("yes", "no"))
+    ]
+    base = summarise(records, asked).base
+    assert base is not None
+    assert base.score == 50
+
+    taken_back = replace(records[0], outcome="failed")
+    base = summarise([*records, taken_back], asked).base
+    assert base is not None
+    assert (base.score, base.incomplete) == (None, (250,))

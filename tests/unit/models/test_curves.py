@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from leadline.data.loading import load_tokenizer
-from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.items import Sample
 from leadline.models.curves import chance_at, chance_in_the_middle, places_of, right_of_hundred
 from leadline.models.readers import open_reader
-from leadline.prompt import FrameCounter, named_frame, request_for
+from leadline.prompt import request_for
 from leadline.sampler import Sampler
 from leadline.scoring.matching import clean, recall, strict
 from leadline.tasks.registry import RULER_TASKS, make_task
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.counting import Counter
 
 LENGTHS = (256, 512, 1024, 2048)
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return load_tokenizer("cl100k_base")
-
-
-@pytest.fixture(scope="module")
-def sampler(tokenizer: Tokenizer) -> Sampler:
-    frame = named_frame("base", tokenizer)
-    return Sampler(frame, FrameCounter(Counter(tokenizer), frame), Sources(), 42)
 
 
 def make(sampler: Sampler, name: str, index: int = 0, length: int = 2048) -> Sample | None:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from leadline.data.loading import load_tokenizer
-from leadline.data.sources import Sources
 from leadline.items import Sample
 from leadline.models.failing import FAILING
 from leadline.models.readers import open_reader
-from leadline.prompt import FrameCounter, named_frame, request_for
+from leadline.prompt import request_for
 from leadline.sampler import Sampler
 from leadline.scoring.failures import KINDS, failure_kind
 from leadline.scoring.matching import clean, recall
 from leadline.scoring.outcomes import judge
 from leadline.tasks.registry import RULER_TASKS, make_task
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.counting import Counter
 
 SAMPLES = 8
 LENGTH = 4096
@@ -38,17 +35,6 @@ FAILS_ON = {
     "cut_uuid": {"niah_single_3", "niah_multikey_3"},
     "cut_by_budget": SEVERAL,
 }
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return load_tokenizer("cl100k_base")
-
-
-@pytest.fixture(scope="module")
-def sampler(tokenizer: Tokenizer) -> Sampler:
-    frame = named_frame("base", tokenizer)
-    return Sampler(frame, FrameCounter(Counter(tokenizer), frame), Sources(), 42)
 
 
 def made(sampler: Sampler, name: str) -> list[Sample]:

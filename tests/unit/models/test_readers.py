@@ -6,33 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from leadline.data.loading import load_tokenizer
-from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.items import Sample
 from leadline.models.base import Backend
 from leadline.models.readers import READERS, open_reader
 from leadline.models.registry import ModelOptions, open_model
-from leadline.prompt import FrameCounter, named_frame, request_for
+from leadline.prompt import request_for
 from leadline.requests import Request, Response
 from leadline.sampler import Sampler
 from leadline.scoring.matching import recall, strict
 from leadline.tasks.registry import make_task
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.counting import Counter
 
 TASKS = ["niah_single_1", "niah_multikey_2", "niah_multikey_3", "niah_multiquery", "vt"]
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    return load_tokenizer("cl100k_base")
-
-
-@pytest.fixture(scope="module")
-def sampler(tokenizer: Tokenizer) -> Sampler:
-    frame = named_frame("base", tokenizer)
-    return Sampler(frame, FrameCounter(Counter(tokenizer), frame), Sources(), 42)
 
 
 def make(sampler: Sampler, name: str, index: int = 0, length: int = 2048) -> Sample:
