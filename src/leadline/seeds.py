@@ -56,17 +56,39 @@ class Draws:
         return word ^ (word >> 31)
 
     def order(self, count: int) -> npt.NDArray[np.int64]:
-        """A random order of range(count), shape (count,).
-
-        Each element has a random 32-bit key with its index packed below it, so equal keys break the same way, and the
-        order of the first n elements is the same whatever `count` is.
-        """
-        keys = (self.words(count) >> np.uint64(32) << np.uint64(32)) | np.arange(count, dtype=np.uint64)
-        return (np.sort(keys) & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        """A random order of range(count), shape (count,); see `KeyedOrder`."""
+        return KeyedOrder(self, count).first(count)
 
     def permutation(self, size: int) -> Permutation:
         """A random permutation of range(size) that is computed element by element."""
         return Permutation(size, tuple(self._next() | 1 for _ in range(4)))
+
+
+class KeyedOrder:
+    """A random order of range(size) that is sorted only as far as it is asked for.
+
+    Each element has a random 32-bit key with its index packed below it, so equal keys break the same way, and the
+    order of the first n elements is the same whatever `size` is.
+
+    Args:
+        draws: where the keys come from; `size` words are drawn at once.
+        size: number of elements.
+    """
+
+    def __init__(self, draws: Draws, size: int) -> None:
+        self._keys = (draws.words(size) >> np.uint64(32) << np.uint64(32)) | np.arange(size, dtype=np.uint64)
+        self._sorted = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def first(self, count: int) -> npt.NDArray[np.int64]:
+        """The first `count` elements of the order, shape (count,), or all where there are fewer."""
+        wanted = min(count, len(self._keys))
+        if wanted > len(self._sorted):
+            keys = self._keys if wanted == len(self._keys) else np.partition(self._keys, wanted - 1)[:wanted]
+            self._sorted = (np.sort(keys) & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return self._sorted[:wanted]
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class CommonWords(PlainTask):
             if len(common) == params.num_cw and len(shown) == wanted:
                 first_candidate = place
                 break
-            if any(word in answer or answer in word for answer in common):
+            if _overlaps(word, common):
                 continue
             if len(common) < params.num_cw:
                 if word not in _FIXED_TEXT:
@@ -209,9 +209,7 @@ class CommonWords(PlainTask):
         """The list of the worked example, in order."""
         example, form = plan.facts["example"], EXAMPLE_FORMS[self.params.example]
         words = [*example["common"], *example["uncommon"]]
-        owners = owners_of(self.params.num_cw, form.freq_cw, form.uncommon, form.freq_ucw)
-        order = item_draws(plan.item, "example list").order(len(owners))
-        return [words[owner] for owner in owners[order].tolist()]
+        return [words[owner] for owner in _example_order(plan.item, self.params.num_cw, form)]
 
     def _example(self, plan: Plan, vocabulary: Vocabulary) -> tuple[str, str]:
         """The worked example: a question with a list of its own, and its answer."""
@@ -235,10 +233,24 @@ class CommonWords(PlainTask):
         return int(labels) + int(tokens.chunk_counts([*words, last]).sum()) + answer
 
 
+def _overlaps(word: str, answers: list[str]) -> bool:
+    """Whether the word holds an answer or is part of one. Asked of every word: a plain loop is the fastest."""
+    for answer in answers:  # noqa: SIM110
+        if word in answer or answer in word:
+            return True
+    return False
+
+
 # An item is planned, sized and drafted in a row, often at several lengths: what these make is used again by then.
 @lru_cache(maxsize=8)
 def _order(item: ItemKey, vocabulary: Vocabulary) -> WordOrder:
     return WordOrder(vocabulary, item_draws(item, "familiar words"), item_draws(item, "rare words"))
+
+
+@lru_cache(maxsize=8)
+def _example_order(item: ItemKey, common: int, form: ExampleForm) -> list[int]:
+    owners = owners_of(common, form.freq_cw, form.uncommon, form.freq_ucw)
+    return owners[item_draws(item, "example list").order(len(owners))].tolist()
 
 
 @lru_cache(maxsize=8)
