@@ -16,6 +16,14 @@ Counts = Literal["request", "haystack", "units"]
 SpanKind = Literal["haystack", "needle", "distractor", "gold", "example", "question"]
 Factor = str | int | float | bool | None
 
+SHORT_CONTROL = "short-control"
+"""Wording of a trial at the suite's shortest length, in a run whose lengths are all greater."""
+
+NO_CONTEXT = "no-context"
+"""Wording of a trial that asks its question without any text that could answer it."""
+
+CONTROL_WORDINGS = frozenset({SHORT_CONTROL, NO_CONTEXT})
+
 
 def canonical_json(value: object) -> str:
     """JSON with sorted keys and no spaces: equal values give equal text."""
@@ -53,6 +61,11 @@ class TrialKey:
     item: ItemKey
     length: int
     wording: str = "default"
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is asked beside the run's own trials, and so belongs to none of the run's cells."""
+        return self.wording in CONTROL_WORDINGS
 
     def as_dict(self) -> dict[str, Any]:
         """The key as it stands in a record."""

@@ -98,10 +98,10 @@ class Sampler:
             return 1
         return smallest_length(cast("BudgetTask", task), self.plan(task, index), self.counter, self.sources)
 
-    def sample(self, task: Task, plan: Plan, fit: Fit, length: int) -> Sample:
+    def sample(self, task: Task, plan: Plan, fit: Fit, length: int, wording: str = "default") -> Sample:
         """The finished sample."""
         draft = task.draft(plan, fit, self.sources)
-        return assemble(draft, TrialKey(plan.item, length), plan, fit, self.frame, task.params.output_tokens)
+        return assemble(draft, TrialKey(plan.item, length, wording), plan, fit, self.frame, task.params.output_tokens)
 
     def remake(self, task: Task, key: TrialKey, fit: Fit, prompt_hash: str | None) -> Sample:
         """The sample of a record, from its key and fit: no search and no tokenizer.
@@ -109,7 +109,7 @@ class Sampler:
         Raises:
             RunFolderError: the text is not what was sent then; task, data or frame have changed.
         """
-        sample = self.sample(task, task.plan(key.item, self.sources), fit, key.length)
+        sample = self.sample(task, task.plan(key.item, self.sources), fit, key.length, key.wording)
         if prompt_hash is not None and sample.prompt_hash != prompt_hash:
             raise RunFolderError(
                 f"{key.item.task} item {key.item.index} at {key.length} makes another prompt now than when it was "

@@ -13,6 +13,7 @@ from leadline.analysis.intervals import CONFIDENCE, wilson
 from leadline.records import Record
 from leadline.scoring.failures import JUDGED, KINDS
 from leadline.scoring.trials import Scored, score
+from leadline.visible import code_point, is_hidden
 
 EXCERPTS = 3
 """Answers shown of a kind."""
@@ -20,7 +21,6 @@ EXCERPTS = 3
 EXCERPT_CHARACTERS = 200
 """Characters shown of an answer."""
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MOST_MARKS = 2
 
 
@@ -109,8 +109,10 @@ class FailureCount:
         self._order: dict[str, int] = {}
 
     def add(self, record: Record, scored: Scored | None) -> None:
-        """Count one more record, with its scores."""
+        """Count one more record, with its scores; controls are left out."""
         key, item = record.key, record.key.item
+        if key.is_control:
+            return
         self._order.setdefault(item.task, len(self._order))
         name = (
             sys.intern(item.task),
@@ -228,7 +230,7 @@ def shown(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks > _MOST_MARKS:
             continue
-        part = f"[U+{ord(character):04X}]" if category in _HIDDEN else character
+        part = code_point(character) if is_hidden(character) else character
         parts.append(part)
         length += len(part)
         if length > characters:

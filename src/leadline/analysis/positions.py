@@ -81,10 +81,10 @@ class PositionCount:
         self._trials: dict[tuple[str, int], dict[tuple[Any, ...], _Trial | None]] = defaultdict(dict)
 
     def add(self, record: Record, scored: Scored | None) -> None:
-        """Count one more record, with its scores; those of other tasks or lengths are left out."""
+        """Count one more record, with its scores; controls and those of other tasks or lengths are left out."""
         item = record.key.item
         task = self._tasks.get(item.task)
-        if task is None or record.key.length not in self._lengths:
+        if task is None or record.key.length not in self._lengths or record.key.is_control:
             return
         name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
         self._trials[task.name, record.key.length][name] = (

@@ -169,7 +169,7 @@ def _set(length: EffectiveLength) -> dict[str, Any] | None:
 def summarise(records: Iterable[Record], design: Design) -> Summary:
     """The summary of these records, oldest first: the newest record of a key counts.
 
-    Records of tasks or lengths outside the design are counted in the tokens and nowhere else. A few words are kept
+    Controls, and records of tasks or lengths outside the design, are counted in the tokens and nowhere else. A few words are kept
     for each trial, never a record.
     """
     tokens = Tokens()
@@ -180,7 +180,7 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
     for record in records:
         tokens.add(record)
         item = record.key.item
-        if (item.task, record.key.length) not in wanted:
+        if (item.task, record.key.length) not in wanted or record.key.is_control:
             continue
         name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
         scored = score(record)

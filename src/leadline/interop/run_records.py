@@ -31,8 +31,9 @@ class RunRecords:
     damaged: int
 
     def of(self, task: str, length: int) -> list[Record]:
-        """The records of a cell, by index."""
-        return [record for record in self.records if (record.key.item.task, record.key.length) == (task, length)]
+        """The records of a cell, by index; without controls."""
+        keyed = ((record.key, record) for record in self.records)
+        return [record for key, record in keyed if (key.item.task, key.length) == (task, length) and not key.is_control]
 
 
 def read_run(folder: Path, *, skip_damaged: bool = False) -> RunRecords:

@@ -114,9 +114,9 @@ class Asking:
         return cls(driver_of(spec, items, concurrency), scores, items)
 
     def file(self, record: Record) -> None:
-        """File a record, unless it is of another task, length or item than the run asks."""
+        """File a record, unless it is a control, or of another task, length or item than the run asks."""
         item = record.key.item
-        if item.index < self.items.get((item.task, record.key.length), 0):
+        if not record.key.is_control and item.index < self.items.get((item.task, record.key.length), 0):
             self.scores.add(record)
 
     def lots(self) -> Iterator[dict[Cell, list[int]]]:
@@ -155,6 +155,8 @@ def with_decisions(design: Design, manifest: Mapping[str, Any], records: Iterabl
     tokens: dict[Cell, dict[int, int]] = defaultdict(dict)
     scored: dict[int, set[tuple[str, int]]] = defaultdict(set)
     for record in records:
+        if record.key.is_control:
+            continue
         item, length = record.key.item, record.key.length
         asking.file(record)
         if (item.task, length) in items and record.prompt_tokens is not None and record.response is not None:

@@ -82,5 +82,6 @@ class Cells:
 
 
 def cell_of(trial: Trial) -> Cell:
-    """The cell that a trial belongs to."""
-    return trial.task.name, trial.key.length
+    """The cell that a trial belongs to; a control's is one of its own, so that its answers open no other."""
+    name = f"{trial.task.name} ({trial.key.wording})" if trial.key.is_control else trial.task.name
+    return name, trial.key.length

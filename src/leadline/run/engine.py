@@ -91,7 +91,7 @@ class Engine:
     async def _ask(self, trial: Trial) -> tuple[Record, PermanentError | None]:
         """The record of a trial, and the error with which the model refused it."""
         plan = self.sampler.plan_of(trial.task, trial.key.item)
-        sample = self.sampler.sample(trial.task, plan, trial.fit, trial.key.length)
+        sample = self.sampler.sample(trial.task, plan, trial.fit, trial.key.length, trial.key.wording)
         request = replace(request_for(sample, self.sampler.frame), reasoning_tokens=self.reasoning_tokens)
         refusal: PermanentError | None = None
         try:

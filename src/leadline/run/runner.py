@@ -235,6 +235,8 @@ def _known(
             done.discard(record.key)
             continue
         done.add(record.key)
+        if record.key.is_control:
+            continue
         if asking is not None:
             asking.file(record)
         (closed if record.outcome in ("does_not_fit", "over_length") else answered).add(cell)

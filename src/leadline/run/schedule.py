@@ -95,7 +95,12 @@ class Schedule:
         finished: dict[Cell, int] = {}
         for key in self.done:
             cell = (key.item.task, key.length)
-            if key.item.task in names and key.item.index < self.samples and key.item.index % shards == mine:
+            if (
+                key.item.task in names
+                and not key.is_control
+                and key.item.index < self.samples
+                and key.item.index % shards == mine
+            ):
                 finished[cell] = finished.get(cell, 0) + 1
         for task in self.tasks:
             for length in self.lengths:

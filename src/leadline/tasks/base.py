@@ -148,6 +148,10 @@ class Task(Protocol):
         """The task as it is asked at this length: itself, but where a paper asks another one at short lengths."""
         ...
 
+    def without_context(self) -> Task | None:
+        """The same questions without any text that could answer them; None where there is nothing to ask then."""
+        ...
+
     @property
     def remark(self) -> str | None:
         """What a reader of this task's figures must know, or None."""
@@ -199,6 +203,10 @@ class PlainTask:
     def at_length(self, length: int) -> Self:
         """The task itself."""
         return self
+
+    def without_context(self) -> Task | None:
+        """Nothing: its questions speak of the text alone."""
+        return None
 
     @property
     def remark(self) -> str | None:

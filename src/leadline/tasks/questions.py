@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Literal
 
@@ -96,6 +96,12 @@ class QuestionAnswering(PlainTask):
             answers=answers,
             facts={**facts, "golds": golds, "own": list(question.own), "places": places},
         )
+
+    def without_context(self) -> QuestionAnswering | None:
+        """The question alone, which shows what the model knows by itself; None where it is asked so already."""
+        if self.params.context == "none":
+            return None
+        return replace(self, params=self.params.model_copy(update={"context": "none"}))
 
     def sizes(self, plan: Plan, sources: Sources) -> tuple[int, int | None]:
         """From no other document to all that there are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from leadline.requests import Abilities, ModelFacts, Request, Response
 from leadline.run.closing import Cells
 from leadline.run.engine import Engine
 from leadline.run.patience import Patience, Traffic
-from leadline.run.schedule import Cell, Schedule
+from leadline.run.schedule import Cell, Round, Schedule
 from leadline.run.store import RecordWriter
 from leadline.sampler import Sampler
 from leadline.tasks.base import Task
@@ -138,8 +138,18 @@ class Bench:
     async def run(
         self, backend: StubBackend, schedule: Schedule, concurrency: int = 4, patience: Patience = HASTE
     ) -> list[Record]:
+        return await self.ask(backend, schedule.rounds(), schedule.lengths, concurrency, patience)
+
+    async def ask(
+        self,
+        backend: StubBackend,
+        rounds: Iterable[Round],
+        lengths: Sequence[int] = (1024,),
+        concurrency: int = 4,
+        patience: Patience = HASTE,
+    ) -> list[Record]:
         writer = RecordWriter(self.folder, (0, 1))
-        cells = Cells(self.tasks, schedule.lengths, self.closed)
+        cells = Cells(self.tasks, lengths, self.closed)
         engine = Engine(
             backend,
             self.sampler,
@@ -151,7 +161,7 @@ class Bench:
             self.said.append,
         )
         try:
-            for made in schedule.rounds():
+            for made in rounds:
                 await engine.run(made)
         finally:
             writer.close()
