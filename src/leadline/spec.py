@@ -82,6 +82,7 @@ class RunSpec(BaseModel):
     reasoning_tokens: int = Field(0, ge=0)
     timeout_s: float | None = Field(None, gt=0)
     label: str | None = None
+    trained_length: int | None = Field(None, ge=1)
     order: Literal["prefix", "given"] = "prefix"
     concurrency: int | None = Field(None, ge=1, le=1024)
     limit_tokens: int | None = Field(None, ge=1)
@@ -108,6 +109,8 @@ class RunSpec(BaseModel):
             return data
         if data.get("weights"):
             data = {**data, "weights": parse_weights(data["weights"], data.get("k", 1024))}
+        if data.get("trained_length") is not None:
+            data = {**data, "trained_length": parse_length(data["trained_length"], data.get("k", 1024))}
         if data.get("lengths") is None:
             return data
         # A text without any part is judged as what it is, and not as no length at all.

@@ -43,6 +43,7 @@ def measure(
     reasoning_markers: str | None = None,
     timeout_s: float | None = None,
     label: str | None = None,
+    trained_length: str | int | None = None,
     order: Literal["prefix", "given"] | None = None,
     concurrency: int | None = None,
     limit_tokens: int | None = None,
@@ -90,6 +91,7 @@ def measure(
         reasoning_markers: what opens and closes reasoning inside an answer: ``"<think>,</think>"``.
         timeout_s: seconds that one request may take.
         label: keeps two set-ups of one model apart.
+        trained_length: that the model was trained for: ``"32k"``; reports compare with it, and it changes no answer.
         order: neighbours share the longest beginning, or as listed.
         concurrency: requests in flight.
         limit_tokens: stop before the round that would pass so many prompt tokens.

@@ -82,6 +82,12 @@ TimeoutS = Annotated[
     float | None, typer.Option("--timeout-s", help="Seconds that one request may take.", show_default="1800")
 ]
 Label = Annotated[str | None, typer.Option(help="Keeps two set-ups of one model apart.")]
+TrainedLength = Annotated[
+    str | None,
+    typer.Option(
+        help="Length that the model was trained for, for example 32k: reports compare with it; it changes no answer."
+    ),
+]
 Order = Annotated[str | None, typer.Option(help="prefix: neighbours share the longest beginning; given: as listed.")]
 Concurrency = Annotated[int | None, typer.Option(help="Requests in flight, at most what the model can take.")]
 LimitTokens = Annotated[int | None, typer.Option(help="Stop before the round that would pass this many prompt tokens.")]

@@ -97,6 +97,8 @@ def merged_manifest(
         old = read_manifest(folder)
         created = old["created"]
         asked = _joined(old["asked"], asked)
+        # Said once of a model, it stays said: a later invocation need not repeat it.
+        spec = spec.model_copy(update={"trained_length": spec.trained_length or old["spec"].get("trained_length")})
     return {
         "format": FORMAT,
         "id": identity_hash(identity),
