@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leadline.errors import UsageError
+from leadline.haystacks.sentences import boundaries
 from leadline.items import digest
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.counting import Counter, split_chunks
@@ -80,26 +81,45 @@ class Book:
             return None
         return Window(int(offsets[start]), int(offsets[start + length]), int(offsets[place]))
 
-    def line_end_near(
+    def place_near(
         self, window: Window, tokenizer: Tokenizer, depth: float, apart: float = 0.0, outer: float = 0.0
     ) -> int:
-        """Character of the line end nearest to this depth (0 to 1) of the window, not its place.
+        """Character near this depth (0 to 1) of the window at which another line can be planted, not its own place.
 
-        Of those at least the share `apart` away from the place and outside the `outer` share at both ends, as far as
-        there are any; else of those away from the place; else of all others. The place itself where no other line ends
-        in the window.
+        Where distances are asked for, the nearest line end at least the share `apart` away from the place and outside
+        the `outer` share at both ends; where no line ends there, the nearest sentence end that is; else the nearest
+        line end away from the place; else any. Where none are asked for, the nearest line or sentence end. The place
+        itself where nothing else ends in the window.
         """
         offsets, ends = self._encoded(tokenizer), self._ends(tokenizer)
         first, place, last = np.searchsorted(offsets, [window.start, window.place, window.end])
-        inside = ends[(ends > first) & (ends < last) & (ends != place)]
-        depths = (inside - first) / (last - first)
-        away = np.abs(inside - place) >= apart * (last - first)
-        inner = (depths >= outer) & (depths <= 1 - outer)
-        for allowed in (away & inner, away, np.full(len(inside), True)):
-            if allowed.any():
-                nearest = np.argmin(np.abs(depths[allowed] - depth))
-                return int(offsets[inside[allowed][nearest]])
-        return window.place
+        lines = offsets[ends[(ends > first) & (ends < last)]]
+
+        def nearest(candidates: Positions, apart: float, outer: float) -> int | None:
+            others = candidates[candidates != window.place]
+            tokens = np.searchsorted(offsets, others)
+            depths = (tokens - first) / (last - first)
+            allowed = np.abs(tokens - place) >= apart * (last - first)
+            allowed &= (depths >= outer) & (depths <= 1 - outer)
+            if not allowed.any():
+                return None
+            return int(others[allowed][np.argmin(np.abs(depths[allowed] - depth))])
+
+        found = nearest(lines, apart, outer) if apart or outer else None
+        if found is None:  # to look for sentences in a long window takes long
+            all_ends = np.union1d(lines, self._sentence_starts(window.start, window.end))
+            tries = ((all_ends, apart, outer), (lines, apart, 0.0), (all_ends, 0.0, 0.0))
+            found = next((near for one in tries if (near := nearest(*one)) is not None), None)
+        return window.place if found is None else found
+
+    def _sentence_starts(self, start: int, end: int) -> Positions:
+        """Characters within a stretch at which a sentence begins behind another one, ascending."""
+        found: list[int] = []
+        position = start
+        for line in self.text[start:end].splitlines(keepends=True):
+            found += [position + behind for behind in boundaries(line)]
+            position += len(line)
+        return np.array(found, dtype=np.int64)
 
     def has_cut(self, position: int) -> bool:
         """Whether every tokenizer cuts the text at this character."""

@@ -24,18 +24,23 @@ def sentence_starts(text: str) -> npt.NDArray[np.int64]:
     The boundaries are those of the nupunkt package (the Punkt algorithm of Kiss and Strunk, 2006, with a model of its
     own and no download), kept only where a space stands, which leaves the text as it is.
     """
-    from nupunkt import sent_spans
-
     if not text:
         return np.zeros(1, dtype=np.int64)
-    boundaries: set[int] = set()
+    starts = _cut_long(text, _join_short(text, [0, *boundaries(text)]))
+    return np.array([*starts, len(text) + 1], dtype=np.int64)
+
+
+def boundaries(text: str) -> list[int]:
+    """Characters behind a space at which a sentence begins, without the text's own beginning, ascending."""
+    from nupunkt import sent_spans
+
+    found: set[int] = set()
     for start, _ in sent_spans(text):
         if start > 0 and text[start] == " ":
-            boundaries.add(start + 1)
+            found.add(start + 1)
         elif start > 0 and text[start - 1] == " ":
-            boundaries.add(start)
-    starts = _cut_long(text, _join_short(text, [0, *sorted(boundaries)]))
-    return np.array([*starts, len(text) + 1], dtype=np.int64)
+            found.add(start)
+    return sorted(found)
 
 
 def _join_short(text: str, starts: Sequence[int]) -> list[int]:

@@ -64,7 +64,7 @@ def fit_haystack(
     if window is None:
         return None
     spacing = task.spacing(length)
-    places = (window.place, *(book.line_end_near(window, tokenizer, other, *spacing) for other in others))
+    places = (window.place, *(book.place_near(window, tokenizer, other, *spacing) for other in others))
     fit = Fit(length, 0, (window.start, window.end), places)
     inner = book.cuts_within(window.start, window.end)
     planted = task.planted(plan, fit, sources)

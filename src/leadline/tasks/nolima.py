@@ -38,6 +38,8 @@ SHORT = 500
 AWAY, OUTER = 0.2, 0.2
 """A distractor stands at least this share of the haystack away from the needle, and not in the outer share of it."""
 
+CHARACTER_SLACK = 0.05
+
 GOLDEN = 0.618
 HAYSTACK, QUESTION = "{haystack}", "{question}"
 
@@ -234,10 +236,12 @@ class Nolima(PlainTask):
         return _marked(head, question, values), _marked(tail, question, values)
 
     def notes(self, plan: Plan, fit: Fit, sources: Sources) -> tuple[str, ...]:
-        """Where four names are offered, how many of the wrong ones do not occur in the haystack."""
+        """Wrong choices that do not occur in the haystack, and a distractor that stands where it should not."""
         pair = self._pair(plan, sources)
-        if fit.window is None or "{choices}" not in self._template(pair):
+        if fit.window is None:
             return ()
+        if "{choices}" not in self._template(pair):
+            return _misplaced(fit) if fit.size >= SHORT else ()
         haystack = self.book(plan, sources).text[slice(*fit.window)]
         offered = self._choices(plan, pair, haystack, sources)
         absent = sum(name != plan.facts["name"] and name not in haystack for name in offered)
@@ -281,6 +285,24 @@ def _marked(template: str, question: str, values: Mapping[str, str]) -> list[Pie
     if not place:
         return [Piece(fill(template, values))]
     return [Piece(fill(before, values)), Piece(question, "question"), Piece(fill(after, values))]
+
+
+def _misplaced(fit: Fit) -> tuple[str, ...]:
+    """What must be known of a distractor that no line or sentence end let keep its distances.
+
+    A fit knows characters, and shares of characters are those of tokens to within `CHARACTER_SLACK`.
+    """
+    if fit.window is None:
+        return ()
+    start, end = fit.window
+    needle, *others = ((place - start) / (end - start) for place in fit.places)
+    return tuple(
+        f"the distractor stands at {100 * other:.0f} % of the haystack and the needle at {100 * needle:.0f} %: "
+        "no line or sentence ends where it would keep its distances"
+        for other in others
+        if not OUTER - CHARACTER_SLACK <= other <= 1 - OUTER + CHARACTER_SLACK
+        or abs(other - needle) < AWAY - CHARACTER_SLACK
+    )
 
 
 def distractor_depth(depth: float, length: int, spread: float) -> float:

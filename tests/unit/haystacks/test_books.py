@@ -61,7 +61,7 @@ def test_another_line_stands_away_from_the_needle_and_from_the_ends() -> None:
     assert window is not None
 
     def depth_of(wanted: float, apart: float, outer: float) -> float:
-        place = book.line_end_near(window, WORDS, wanted, apart, outer)
+        place = book.place_near(window, WORDS, wanted, apart, outer)
         return WORDS.count(book.text[window.start : place]) / 400
 
     assert depth_of(0.31, 0.0, 0.0) == pytest.approx(0.31, abs=0.02)
@@ -76,7 +76,25 @@ def test_where_no_other_line_ends_the_needles_place_serves() -> None:
     book = book_of(10, words=99)
     window = book.window(WORDS, 90, 0.5)
     assert window is not None
-    assert book.line_end_near(window, WORDS, 0.9, 0.2, 0.2) == window.place
+    assert book.place_near(window, WORDS, 0.9, 0.2, 0.2) == window.place
+
+
+def test_where_no_line_end_keeps_the_distances_a_sentence_end_does() -> None:
+    # Lines of 40 words: four sentences of ten. Of the line ends (every 41 tokens) none lies within 0.2 to 0.3 or above.
+    line = " ".join(["Here they all went out and came back once more."] * 4)
+    book = Book.from_text("prose", f"{line}\n" * 30)
+    window = book.window(WORDS, 100, 0.5)
+    assert window is not None
+
+    def depth_of(wanted: float, apart: float, outer: float) -> float:
+        place = book.place_near(window, WORDS, wanted, apart, outer)
+        assert place != window.place
+        assert book.text[place - 2 : place] in {". ", ".\n"}
+        return WORDS.count(book.text[window.start : place]) / 100
+
+    assert depth_of(0.22, 0.2, 0.2) == pytest.approx(0.3, abs=0.05)
+    assert depth_of(0.78, 0.2, 0.2) == pytest.approx(0.75, abs=0.05)
+    assert depth_of(0.7, 0.0, 0.0) == pytest.approx(0.7, abs=0.06), "a fixed depth is met by the nearest of all ends"
 
 
 def test_counts_between_cuts_are_those_of_the_text_in_place() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter as Tally
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -240,7 +241,7 @@ def test_below_500_tokens_a_distractor_stands_at_a_fixed_depth(depth: float, pla
     assert {distractor_depth(depth, length, spread) for length in (250, 499) for spread in (0.0, 0.9)} == {place}
 
 
-@pytest.mark.parametrize("length", [1_000, 4_000])
+@pytest.mark.parametrize("length", [500, 1_000, 4_000])
 def test_a_distractor_keeps_its_distance_in_the_text(length: int) -> None:
     task, tokenizer = task_of("distractor"), WordTokenizer()
     for plan in plans(task, 80):
@@ -254,6 +255,21 @@ def test_a_distractor_keeps_its_distance_in_the_text(length: int) -> None:
         (sentence,) = sample.span_texts("distractor")
         assert all(keyword in sentence for keyword in sampler_keywords(plan))
         assert plan.facts["name"] not in sentence
+        assert task.notes(plan, fit, sampler().sources) == ()
+
+
+def test_a_distractor_that_cannot_keep_its_distance_is_noted() -> None:
+    task = task_of("distractor")
+    plan = plans(task, 1)[0]
+    fit = fit_of(task, plan, 1_000)
+    assert fit.window is not None
+    start, end = fit.window
+    for share in (0.05, 0.95):
+        place = start + round(share * (end - start))
+        (note,) = task.notes(plan, replace(fit, places=(fit.places[0], place)), sampler().sources)
+        assert f"the distractor stands at {100 * share:.0f} %" in note
+    (beside,) = task.notes(plan, replace(fit, places=(fit.places[0], fit.places[0] + 20)), sampler().sources)
+    assert "keep its distances" in beside
 
 
 def sampler_keywords(plan: Plan) -> list[str]:
