@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from leadline import __version__
 from leadline.errors import LeadlineError, UsageError
+from leadline.visible import visible
 
 VERBS = {
     "run": "measure: ask a suite of a model, resume what is there, print the table, write the report",
@@ -43,7 +44,7 @@ def main() -> None:
         code = _dispatch(sys.argv[1:])
         sys.stdout.flush()
     except LeadlineError as error:
-        print(f"leadline: {error}", file=sys.stderr)
+        print(f"leadline: {visible(str(error))}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:  # while a verb was still being loaded
         print("leadline: interrupted before anything was asked", file=sys.stderr)

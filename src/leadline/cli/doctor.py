@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leadline.cli import options as opt
+from leadline.visible import visible
 
 if TYPE_CHECKING:
     from leadline.run.examination.findings import Examination
@@ -75,12 +76,13 @@ def _say(check: str) -> None:
 
 
 def _print(examined: Examination) -> None:
-    print(examined.model)
+    print(visible(examined.model))
     for finding in examined.findings:
         head = f"{finding.severity:<9}{finding.check:<16}"
-        print(textwrap.fill(finding.what, WIDTH, initial_indent=head, subsequent_indent=INDENT))
+        print(textwrap.fill(visible(finding.what), WIDTH, initial_indent=head, subsequent_indent=INDENT))
         if finding.remedy is not None:
-            print(textwrap.fill(finding.remedy, WIDTH, initial_indent=f"{INDENT}-> ", subsequent_indent=f"{INDENT}   "))
+            remedy = visible(finding.remedy)
+            print(textwrap.fill(remedy, WIDTH, initial_indent=f"{INDENT}-> ", subsequent_indent=f"{INDENT}   "))
     spent, problems = examined.spent, examined.problems
     found = "no problem" if not problems else "1 problem" if problems == 1 else f"{problems} problems"
     print(

@@ -11,6 +11,7 @@ import typer
 
 from leadline.cli import options as opt
 from leadline.errors import UsageError
+from leadline.visible import visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -53,5 +54,5 @@ def export(
         place = done.folder
         notices += done.notices
     for notice in notices:
-        print(f"leadline: {notice}", file=sys.stderr)
+        print(f"leadline: {visible(notice)}", file=sys.stderr)
     print(json.dumps({"to": to, "path": str(place), "notices": notices}) if as_json else place)

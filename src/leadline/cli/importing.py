@@ -11,6 +11,7 @@ import typer
 
 from leadline.cli import options as opt
 from leadline.cli.results import load_run, print_run
+from leadline.visible import visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -44,7 +45,7 @@ def ruler(
 
     done = import_ruler(directory, out or Path("runs"), model)
     for notice in done.notices:
-        print(f"leadline: {notice}", file=sys.stderr)
+        print(f"leadline: {visible(notice)}", file=sys.stderr)
     run = load_run(done.folder)
     run.write()
     if as_json:

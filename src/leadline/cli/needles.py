@@ -19,6 +19,7 @@ from leadline.needles.overlap import PUBLISHED, Overlap, overlap_of
 from leadline.needles.reading import read_needle_file
 from leadline.needles.sets import NeedleSet
 from leadline.needles.table import fact_table, pair_table
+from leadline.visible import visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 
@@ -107,7 +108,7 @@ def _haystack(folder: Path) -> str:
 
 def _show(needle_set: NeedleSet, overlap: Overlap, direct: bool) -> None:
     count = f"{len(needle_set.pairs)} pairs in {len(needle_set.groups)} groups, {len(needle_set.characters)} names"
-    print(f"{needle_set.name}: {count}")
+    print(f"{visible(needle_set.name)}: {count}")
     figures = f"{overlap.rouge_1:.3f} / {overlap.rouge_2:.3f} / {overlap.rouge_l:.3f}"
     published = f"{PUBLISHED.rouge_1:.3f} / {PUBLISHED.rouge_2:.3f} / {PUBLISHED.rouge_l:.3f}"
     about = "direct questions, which repeat the needle on purpose" if direct else f"at most {published}, as published"

@@ -14,6 +14,7 @@ from leadline.api import NO_MODEL, Samples, open_samples
 from leadline.cli import options as opt
 from leadline.items import Sample, SpanKind
 from leadline.spec import home_suite
+from leadline.visible import visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -115,20 +116,20 @@ def _show(samples: Samples, index: int, full: bool) -> None:
     text = Text()
     position = 0
     for span in sample.spans:
-        text.append(sample.text[position : span.start])
+        text.append(visible(sample.text[position : span.start]))
         part = sample.text[span.start : span.end]
         if not full and span.kind in ("haystack", "distractor") and len(part) > 2 * SHOWN_OF_A_HAYSTACK:
             left_out = len(part) - 2 * SHOWN_OF_A_HAYSTACK
             part = f"{part[:SHOWN_OF_A_HAYSTACK]} [... {left_out:,} characters ...] {part[-SHOWN_OF_A_HAYSTACK:]}"
-        text.append(part, STYLES[span.kind])
+        text.append(visible(part), STYLES[span.kind])
         position = span.end
-    text.append(sample.text[position:])
-    text.append(sample.answer_prefix, "italic")
+    text.append(visible(sample.text[position:]))
+    text.append(visible(sample.answer_prefix), "italic")
     console = Console(soft_wrap=True, highlight=False)
     console.print(text)
     counts = _tokens(samples, sample)
     answers = ", ".join(" | ".join(forms) for forms in sample.plan.answers)
-    console.print(f"\nanswers: {answers}", markup=False)
+    console.print(f"\nanswers: {visible(answers)}", markup=False)
     console.print(
         f"tokens: {counts['prompt']} prompt + {counts['output']} output of {counts['budget']} "
         f"({samples.sampler.counter.counter.tokenizer.id}, template {samples.sampler.frame.name}); marks: "

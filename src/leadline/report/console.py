@@ -21,6 +21,7 @@ from leadline.analysis.verdict import format_effective, format_figure, format_le
 from leadline.report.failures import kind_name, kinds_of, wrong_answers
 from leadline.report.stopped import MARK, MARK_MEANS, marked, stopped_sentences
 from leadline.report.subsets import base_sentences, subset_rows
+from leadline.visible import visible
 
 _COLUMN_GAP = 2
 
@@ -54,7 +55,7 @@ def show(summary: Summary, design: Design, verdict: str, file: TextIO, findings:
 
 def _say(console: Console, lines: Sequence[str], dash: str) -> None:
     for line in lines:
-        plain = line.replace("–", dash)
+        plain = visible(line).replace("–", dash)
         # Printed without wrapping of ours: a terminal wraps by itself, and a pipe gets whole lines.
         console.print(Text(plain, style="bold" if line and line[-1] == "." else "dim"), soft_wrap=True)
 
@@ -94,7 +95,7 @@ class _Row:
     """A line of the table: its name, one text per length, and how it looks."""
 
     def __init__(self, name: str, texts: Sequence[str], style: str = "", ends: bool = False) -> None:
-        self.name, self.texts, self.style, self.ends = name, tuple(texts), style, ends
+        self.name, self.texts, self.style, self.ends = visible(name), tuple(texts), style, ends
 
 
 def _stopped(design: Design, mark: str) -> list[str]:

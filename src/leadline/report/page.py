@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from leadline.records import OUTCOMES, Outcome
 from leadline.report.charts import draw, score_by_length
 from leadline.report.failures import failures_section
 from leadline.report.positions import METHODS, positions_section
+from leadline.report.scores import template_named
 from leadline.report.stopped import MARK, MARK_MEANS, stopped_sentences
 from leadline.report.subsets import METHODS as SUBSETS
 from leadline.report.subsets import subsets_section
@@ -91,13 +91,9 @@ def render_page(
     findings: Findings | None = None,
 ) -> str:
     """The report of a run as HTML. Everything that is put into it is escaped."""
-    from jinja2 import Environment, StrictUndefined
-
-    source = resources.files("leadline.report").joinpath("page.html.j2").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     headline, _, rest = verdict.partition(": ")
     reason, *caveats = rest.split("; ")
-    return environment.from_string(source).render(
+    return template_named("page.html.j2").render(
         model=summary.model,
         suite=summary.suite,
         protocol=summary.protocol,

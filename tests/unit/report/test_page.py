@@ -63,20 +63,21 @@ def outline_of(page: str) -> Outline:
 def test_the_verdict_comes_first(plain: Run, plain_page: str) -> None:
     assert plain.verdict in html.unescape(plain_page)
     assert "<h1>Effective length 2K</h1>" in plain_page
-    assert plain_page.index("<h1>") < plain_page.index("<svg") < plain_page.index("<table>")
+    assert plain_page.index("<h1>") < plain_page.index("<svg") < plain_page.index("<table")
 
 
 def test_nothing_is_loaded_from_anywhere(plain_page: str, mixed_page: str) -> None:
     for page in (plain_page, mixed_page):
-        assert "http" not in page
-        assert not re.search(r"@import|url\(|<link|<script|<img|<iframe", page)
+        assert "http:" not in page
+        assert "https:" not in page
+        assert not re.search(r"@import|url\(|<link|<script |<img|<iframe", page)
         for tag, attributes in outline_of(page).seen:
             assert not {"src", "href", "xlink:href", "srcset"} & set(attributes), tag
 
 
 def test_what_others_wrote_is_escaped(mixed_page: str) -> None:
     assert "alert(" in mixed_page
-    assert "<script" not in mixed_page
+    assert mixed_page.count("<script") == 1, "the one that sorts"
     assert "<img" not in mixed_page
     for _, attributes in outline_of(mixed_page).seen:
         assert not any(name.startswith("on") for name in attributes)
