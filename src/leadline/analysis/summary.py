@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from leadline.analysis.base_score import BaseScore, Observation
@@ -26,6 +26,7 @@ from leadline.analysis.lengths import (
     length_scores,
     weighted_average,
 )
+from leadline.analysis.names import NameCount, Names
 from leadline.analysis.stopped import StoppedRun
 from leadline.analysis.subsets import SUBSET_FACTORS, Subset, subsets
 from leadline.items import Factor
@@ -84,6 +85,7 @@ class Summary:
         subsets: base score, threshold and effective length of each task's pairs and of subsets of them.
         stopped: what a stop rule said of each length; the averages are then None where a length was stopped early,
             since their means lie where the rule happened to stop.
+        names: accuracy by name, of tests whose answer is a name that is drawn.
     """
 
     model: str
@@ -106,6 +108,7 @@ class Summary:
     base: BaseScore | None = None
     subsets: tuple[Subset, ...] = ()
     stopped: StoppedRun | None = None
+    names: Names | None = None
 
     def cell(self, task: str, length: int) -> Cell:
         """The cell of this task at this length.
@@ -150,6 +153,7 @@ class Summary:
             "left_out_tasks": list(self.left_out_tasks),
             **({} if self.stopped is None else {"stopping": self.stopped.as_dict()}),
             **({} if self.base is None else {"base": self.base.as_dict()}),
+            **({} if self.names is None else {"names": self.names.as_dict()}),
             **({"subsets": [subset.as_dict() for subset in self.subsets]} if self.subsets else {}),
         }
 
@@ -169,10 +173,10 @@ def _set(length: EffectiveLength) -> dict[str, Any] | None:
 def summarise(records: Iterable[Record], design: Design) -> Summary:
     """The summary of these records, oldest first: the newest record of a key counts.
 
-    Controls, and records of tasks or lengths outside the design, are counted in the tokens and nowhere else. A few words are kept
-    for each trial, never a record.
+    Controls, and records of tasks or lengths outside the design, are counted in the tokens and nowhere else. A few
+    words are kept for each trial, never a record.
     """
-    tokens = Tokens()
+    tokens, names = Tokens(), NameCount()
     trials: dict[tuple[str, int], dict[_TrialName, Trial]] = defaultdict(dict)
     observed: dict[str, dict[tuple[_TrialName, int], Observation]] = defaultdict(dict)
     labels: dict[str, dict[str, str]] = {}
@@ -184,6 +188,7 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
             continue
         name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
         scored = score(record)
+        names.add(record, scored)
         of_item = name[:-1]
         if scored is None:
             observed[item.task].pop((name, record.key.length), None)
@@ -211,14 +216,14 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         for length in design.lengths
     )
     if design.base is None:
-        return _summary(cells, design, tokens)
+        return replace(_summary(cells, design, tokens), names=names.result())
     found = [
         subset
         for task in design.tasks
         if observed[task.name]
         for subset in subsets(task.name, list(observed[task.name].values()), labels, design.base)
     ]
-    return _summary(cells, design, tokens, tuple(found))
+    return replace(_summary(cells, design, tokens, tuple(found)), names=names.result())
 
 
 def _counted(trials: Mapping[_TrialName, Trial], design: Design, task: str, length: int) -> tuple[Trial, ...]:
