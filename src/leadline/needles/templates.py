@@ -27,6 +27,14 @@ CHAIN_OF_THOUGHT = (
 )
 """Placeholders: haystack, question."""
 
+_UNREAD = "There is no text to go by, so guess: give the one name that you hold most likely. "
+
+CLOSED_BOOK = "Question: {question}\n\n" + _UNREAD + _FINAL
+"""Placeholder: question. What a model says without haystack and needle."""
+
+CLOSED_BOOK_CHOICES = "Question: {question}\n\nIt is one of these four: {choices}.\n\n" + _UNREAD + _FINAL
+"""Placeholders: question, choices."""
+
 TEMPLATES: dict[str, str] = {
     "default": DEFAULT,
     "direct": DEFAULT,

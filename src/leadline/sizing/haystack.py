@@ -22,7 +22,10 @@ class WindowTask(Task, Protocol):
         ...
 
     def depths(self, plan: Plan, length: int) -> tuple[float, ...]:
-        """Where lines are planted, 0 to 1 of the haystack: the needle's depth, which is met exactly, then others'."""
+        """Where lines are planted, 0 to 1 of the haystack: the needle's depth, which is met exactly, then others'.
+
+        Nowhere: the item is asked without a haystack.
+        """
         ...
 
     def spacing(self, length: int) -> tuple[float, float]:
@@ -56,10 +59,15 @@ def fit_haystack(
 ) -> Fit | None:
     """The window of `length` tokens around the needle's depth; None where the book is too short.
 
-    With `whole`, the request is counted as one text instead of by its parts.
+    An item without a haystack has no window, at any length. With `whole`, the request is counted as one text instead
+    of by its parts.
     """
     book, tokenizer = task.book(plan, sources), counter.counter.tokenizer
-    depth, *others = task.depths(plan, length)
+    depths = task.depths(plan, length)
+    if not depths:
+        message = "".join([piece.text for piece in task.draft(plan, Fit(0, 0), sources).pieces])
+        return Fit(0, counter.whole(message, "", system=task.system(plan, sources)))
+    depth, *others = depths
     window = book.window(tokenizer, length, depth)
     if window is None:
         return None

@@ -15,10 +15,11 @@ from leadline.haystacks.books import Book
 from leadline.items import Counts, Draft, Fit, ItemKey, Piece, Plan, Prefix, SpanKind
 from leadline.needles.placeholders import fill
 from leadline.needles.sets import NeedleSet, Pair
-from leadline.needles.templates import SYSTEM_PROMPT, TEMPLATES
+from leadline.needles.templates import CLOSED_BOOK, CLOSED_BOOK_CHOICES, SYSTEM_PROMPT, TEMPLATES
 from leadline.seeds import rng_for
 from leadline.sizing.haystack import Planted
 from leadline.tasks.base import PlainTask, Sources, TaskParams
+from leadline.tasks.distractor import AWAY, OUTER, SHORT, distractor_depth, misplaced
 
 Grid = Literal["26", "11", "6"]
 
@@ -31,14 +32,6 @@ LAST_TOKENS = 2_000
 CHOICES = 4
 ROUND_ITEMS = 1_000
 ROUND_CELLS = 13
-
-SHORT = 500
-"""Below so many tokens a distractor stands at a fixed depth."""
-
-AWAY, OUTER = 0.2, 0.2
-"""A distractor stands at least this share of the haystack away from the needle, and not in the outer share of it."""
-
-CHARACTER_SLACK = 0.05
 
 GOLDEN = 0.618
 HAYSTACK, QUESTION = "{haystack}", "{question}"
@@ -58,6 +51,9 @@ class NolimaParams(TaskParams):
         "full", description="depths over all of the haystack or its last 2,000 tokens"
     )
     depths: Grid = Field("26", description="how many depths: 26, 11 (64K and more), or the 6 that both grids share")
+    context: Literal["book", "none"] = Field(
+        "book", description="with haystack and needle, or the question alone: what guessing scores"
+    )
     output_tokens: int = Field(192, ge=1, description="tokens the answer may take")
 
 
@@ -102,6 +98,16 @@ class Nolima(PlainTask):
         if length < COARSE_FROM or self.params.depths != "26":
             return self
         return replace(self, params=self.params.model_copy(update={"depths": "11"}))
+
+    def without_context(self) -> Nolima | None:
+        """The question alone, with neither haystack nor needle (closed book)."""
+        if self.params.context == "none":
+            return None
+        return replace(self, params=self.params.model_copy(update={"context": "none"}))
+
+    def pairs(self, sources: Sources) -> int:
+        """How many pairs there are; so many items in a row ask each of them once."""
+        return len(self._needles(sources).pairs)
 
     def items(self, sources: Sources) -> int:
         """Pairs times depths times books."""
@@ -166,7 +172,7 @@ class Nolima(PlainTask):
                 "distractor_spread": float(spread),
             },
             prefix=None
-            if QUESTION in head
+            if QUESTION in head or self.params.context == "none"
             else Prefix(f"nolima:{needles.name}:{head}:{place[1]}:{place[2]}", cell.depth, distracted + pair.needle_id),
         )
 
@@ -176,7 +182,9 @@ class Nolima(PlainTask):
         return next(book for book in books if book.name == plan.factors["book"])
 
     def depths(self, plan: Plan, length: int) -> tuple[float, ...]:
-        """The needle's depth, then the distractor's where there is one."""
+        """The needle's depth, then the distractor's where there is one; none where there is no haystack."""
+        if self.params.context == "none":
+            return ()
         depth: float = plan.facts["cell_depth"]
         if self.params.sweep == "last-2k":
             depth = 1 - (1 - depth) * min(LAST_TOKENS, length) / length
@@ -209,7 +217,11 @@ class Nolima(PlainTask):
         return self._pair(plan, sources).system_prompt or SYSTEM_PROMPT
 
     def draft(self, plan: Plan, fit: Fit, sources: Sources) -> Draft:
-        """The window of the book with the needle planted in it."""
+        """The window of the book with the needle planted in it, or the question alone."""
+        if self.params.context == "none":
+            head, tail = self._surroundings(plan, "", sources)
+            kept = tuple(piece for piece in (*head, *tail) if piece.text)
+            return Draft(kept, "", system=self.system(plan, sources))
         if fit.window is None:
             raise ValueError("a NoLiMa sample needs the window of its book")
         book = self.book(plan, sources)
@@ -241,7 +253,7 @@ class Nolima(PlainTask):
         if fit.window is None:
             return ()
         if "{choices}" not in self._template(pair):
-            return _misplaced(fit) if fit.size >= SHORT else ()
+            return misplaced(fit) if fit.size >= SHORT else ()
         haystack = self.book(plan, sources).text[slice(*fit.window)]
         offered = self._choices(plan, pair, haystack, sources)
         absent = sum(name != plan.facts["name"] and name not in haystack for name in offered)
@@ -267,7 +279,9 @@ class Nolima(PlainTask):
         return self._needles(sources).by_id[str(plan.factors["pair"])]
 
     def _template(self, pair: Pair) -> str:
-        """The set's own wording; where it has none, ours."""
+        """The set's own wording; where it has none, and without a haystack, ours."""
+        if self.params.context == "none":
+            return CLOSED_BOOK_CHOICES if self.params.variant == "choices" else CLOSED_BOOK
         variant = "default" if self.params.variant == "hard" else self.params.variant
         return pair.task_template or TEMPLATES[variant]
 
@@ -285,44 +299,6 @@ def _marked(template: str, question: str, values: Mapping[str, str]) -> list[Pie
     if not place:
         return [Piece(fill(template, values))]
     return [Piece(fill(before, values)), Piece(question, "question"), Piece(fill(after, values))]
-
-
-def _misplaced(fit: Fit) -> tuple[str, ...]:
-    """What must be known of a distractor that no line or sentence end let keep its distances.
-
-    A fit knows characters, and shares of characters are those of tokens to within `CHARACTER_SLACK`.
-    """
-    if fit.window is None:
-        return ()
-    start, end = fit.window
-    needle, *others = ((place - start) / (end - start) for place in fit.places)
-    return tuple(
-        f"the distractor stands at {100 * other:.0f} % of the haystack and the needle at {100 * needle:.0f} %: "
-        "no line or sentence ends where it would keep its distances"
-        for other in others
-        if not OUTER - CHARACTER_SLACK <= other <= 1 - OUTER + CHARACTER_SLACK
-        or abs(other - needle) < AWAY - CHARACTER_SLACK
-    )
-
-
-def distractor_depth(depth: float, length: int, spread: float) -> float:
-    """Where the distractor stands, 0 to 1, by a draw `spread` in [0, 1).
-
-    At least 20 % of the haystack away from the needle and not in its outer 20 %; below 500 tokens at a fixed depth.
-    """
-    if length < SHORT:
-        return 0.6 if depth > 0.75 else 0.7 if depth <= 0.5 else 0.5
-    ranges = [
-        (low, high)
-        for low, high in ((OUTER, min(1 - OUTER, depth - AWAY)), (max(OUTER, depth + AWAY), 1 - OUTER))
-        if high > low
-    ]
-    remaining = spread * sum(high - low for low, high in ranges)
-    for low, high in ranges:
-        if remaining < high - low:
-            return low + remaining
-        remaining -= high - low
-    return ranges[-1][1]
 
 
 @dataclass(frozen=True, slots=True)

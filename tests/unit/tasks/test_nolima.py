@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.haystacks.books import Book
-from leadline.items import Fit, Plan, TrialKey
+from leadline.items import NO_CONTEXT, Fit, Plan, Sample, TrialKey
 from leadline.prompt import FrameCounter, named_frame
 from leadline.sampler import Sampler
 from leadline.scoring.failures import failure_kind
 from leadline.tasks.base import item_key
-from leadline.tasks.nolima import CHOICES, LAST_TOKENS, Nolima, distractor_depth
+from leadline.tasks.distractor import distractor_depth
+from leadline.tasks.nolima import CHOICES, LAST_TOKENS, Nolima
 from leadline.tasks.registry import make_task
 from leadline.tokenizers.counting import Counter
 from tests.unit.needles.official import NAMES, official_entries
@@ -181,7 +182,14 @@ def test_an_item_is_the_same_at_all_lengths_of_a_grid() -> None:
 
 def test_a_key_holds_what_the_item_depends_on() -> None:
     params = json.loads(item_key(task_of("choices", output_tokens=50), 42, 0).params)
-    assert params == {"needles": "open", "haystack": "open", "variant": "choices", "sweep": "full", "depths": "26"}
+    assert params == {
+        "needles": "open",
+        "haystack": "open",
+        "variant": "choices",
+        "sweep": "full",
+        "depths": "26",
+        "context": "book",
+    }
 
 
 def test_the_last_2k_sweep_counts_tokens_from_the_end() -> None:
@@ -379,3 +387,30 @@ def test_variants_of_a_file_take_from_it_what_they_need(own: Path) -> None:
     assert "at most three sentences" in texts_of(own, "cot")["0901/T01/onehop"][1]
     with pytest.raises(UsageError, match=r"which pairs of mine\.json are hard is not known"):
         texts_of(own, "hard")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_closed_book_asks_every_question_with_its_name_and_no_text(variant: str) -> None:
+    task = task_of(variant)
+    closed = task.without_context()
+    assert closed is not None
+    assert closed.without_context() is None
+    asked: dict[str, Sample] = {}
+    for plan, bare in zip(plans(task, task.pairs(sampler().sources)), plans(closed, 80), strict=False):
+        assert (bare.answers, bare.factors) == (plan.answers, plan.factors)
+        fit = fit_of(closed, bare, 1_000)
+        assert (fit.window, fit.size) == (None, 0)
+        assert fit.prompt_tokens < 100
+        assert closed.notes(bare, fit, sampler().sources) == ()
+        sample = sampler().sample(closed, bare, fit, 1_000, NO_CONTEXT)
+        assert sample.span_texts("haystack", "needle", "distractor") == []
+        assert sample.span_texts("question") == [bare.facts["question"]]
+        assert (bare.facts["name"] in sample.text) == (variant == "choices")
+        restored = Fit.from_dict(json.loads(json.dumps(fit.as_dict())))
+        assert sampler().remake(closed, sample.key, restored, sample.prompt_hash) == sample
+        asked[str(bare.factors["pair"])] = sample
+    assert len(asked) == task.pairs(sampler().sources)
+    for sample in asked.values() if variant == "choices" else ():
+        offered = sample.text.partition("one of these four: ")[2].partition(".")[0].split(", ")
+        assert len(set(offered)) == CHOICES
+        assert set(offered) <= set(sample.plan.facts["names"])
