@@ -35,6 +35,21 @@ class Chance:
         return 100 / self.names
 
 
+def chance_of(record: Record) -> Chance | None:
+    """What guessing scores on a record's task; None where its answer is no name that was drawn."""
+    name, names = record.facts.get("name"), record.facts.get("names")
+    if not name or not isinstance(names, list | tuple) or record.answers != ((name,),):
+        return None
+    offered = CHOICES if record.factors.get("variant") == "choices" else len(names)
+    return Chance(sys.intern(record.key.item.task), offered)
+
+
+def place_of(record: Record) -> str:
+    """The place of a record whose answer is a name: all trials about it have one draw of a name in common."""
+    axes = (record.factors.get(axis) for axis in ("group", "book", "depth", "from_end"))
+    return sys.intern(":".join(map(str, (*axes, record.facts["name"], record.key.item.seed))))
+
+
 @dataclass(frozen=True, slots=True)
 class NameScore:
     """What was asked and answered with one name, or with the names of one number of tokens. Scores in per cent.
@@ -148,23 +163,20 @@ class NameCount:
     def add(self, record: Record, scored: Scored | None) -> None:
         """Count one more record, with its scores; what has no name as its answer, and controls, are left out."""
         key, item = record.key, record.key.item
-        name, names = record.facts.get("name"), record.facts.get("names")
-        if not name or not isinstance(names, list | tuple) or record.answers != ((name,),) or key.is_control:
+        if key.is_control or (chance := chance_of(record)) is None:
             return
         task = sys.intern(item.task)
         trial = (task, item.version, sys.intern(item.params), item.seed, item.index, key.length, key.wording)
         if scored is None or record.response is None or record.outcome == "over_length":
             self._trials.pop(trial, None)
             return
-        offered = CHOICES if record.factors.get("variant") == "choices" else len(names)
-        self._chances.setdefault(task, Chance(task, offered))
+        name, names = record.facts["name"], record.facts["names"]
+        self._chances.setdefault(task, chance)
         self._order.update(dict.fromkeys(map(sys.intern, names)))
         answer = clean(record.response.text or "")
         group, name = sys.intern(str(record.factors.get("group", ""))), sys.intern(name)
-        at = tuple(str(record.factors.get(axis)) for axis in ("book", "depth", "from_end"))
-        place = sys.intern(":".join((group, name, *at, str(item.seed))))
         others = () if scored.recall else tuple(sys.intern(other) for other in names if other in answer)
-        self._trials[trial] = _Trial(task, key.length, group, place, name, scored.recall, others)
+        self._trials[trial] = _Trial(task, key.length, group, place_of(record), name, scored.recall, others)
 
     def result(self) -> Names | None:
         """The names; None where no trial had one."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from leadline.analysis.base_score import BaseScore, Observation
 from leadline.analysis.cells import Cell, Trial, make_cell
+from leadline.analysis.closed_book import ClosedBook, ClosedBookCount
 from leadline.analysis.design import Design
 from leadline.analysis.effective import (
     EffectiveLength,
@@ -86,6 +87,7 @@ class Summary:
         stopped: what a stop rule said of each length; the averages are then None where a length was stopped early,
             since their means lie where the rule happened to stop.
         names: accuracy by name, of tests whose answer is a name that is drawn.
+        closed_book: what these score without any text, where that was asked.
     """
 
     model: str
@@ -109,6 +111,7 @@ class Summary:
     subsets: tuple[Subset, ...] = ()
     stopped: StoppedRun | None = None
     names: Names | None = None
+    closed_book: tuple[ClosedBook, ...] = ()
 
     def cell(self, task: str, length: int) -> Cell:
         """The cell of this task at this length.
@@ -154,6 +157,7 @@ class Summary:
             **({} if self.stopped is None else {"stopping": self.stopped.as_dict()}),
             **({} if self.base is None else {"base": self.base.as_dict()}),
             **({} if self.names is None else {"names": self.names.as_dict()}),
+            **({"closed_book": [check.as_dict() for check in self.closed_book]} if self.closed_book else {}),
             **({"subsets": [subset.as_dict() for subset in self.subsets]} if self.subsets else {}),
         }
 
@@ -176,13 +180,14 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
     Controls, and records of tasks or lengths outside the design, are counted in the tokens and nowhere else. A few
     words are kept for each trial, never a record.
     """
-    tokens, names = Tokens(), NameCount()
+    tokens, names, closed_book = Tokens(), NameCount(), ClosedBookCount()
     trials: dict[tuple[str, int], dict[_TrialName, Trial]] = defaultdict(dict)
     observed: dict[str, dict[tuple[_TrialName, int], Observation]] = defaultdict(dict)
     labels: dict[str, dict[str, str]] = {}
     wanted = {(task.name, length) for task in design.tasks for length in design.lengths}
     for record in records:
         tokens.add(record)
+        closed_book.add(record)
         item = record.key.item
         if (item.task, record.key.length) not in wanted or record.key.is_control:
             continue
@@ -216,14 +221,16 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         for length in design.lengths
     )
     if design.base is None:
-        return replace(_summary(cells, design, tokens), names=names.result())
+        return replace(_summary(cells, design, tokens), names=names.result(), closed_book=closed_book.result())
     found = [
         subset
         for task in design.tasks
         if observed[task.name]
         for subset in subsets(task.name, list(observed[task.name].values()), labels, design.base)
     ]
-    return replace(_summary(cells, design, tokens, tuple(found)), names=names.result())
+    return replace(
+        _summary(cells, design, tokens, tuple(found)), names=names.result(), closed_book=closed_book.result()
+    )
 
 
 def _counted(trials: Mapping[_TrialName, Trial], design: Design, task: str, length: int) -> tuple[Trial, ...]:
