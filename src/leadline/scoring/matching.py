@@ -115,8 +115,9 @@ def _require(targets: Targets) -> None:
 
 def _tidy(text: str) -> str:
     """One way to write quotes, composed letters and thousands; case as it was."""
-    plain = unicodedata.normalize("NFC", text).translate(_QUOTES)
-    return _THOUSANDS.sub(lambda match: match[0].replace(",", ""), plain)
+    # ASCII has neither curly quotes nor composed letters; nearly all that is matched is ASCII.
+    plain = text if text.isascii() else unicodedata.normalize("NFC", text).translate(_QUOTES)
+    return _THOUSANDS.sub(lambda match: match[0].replace(",", ""), plain) if "," in plain else plain
 
 
 def _fold(text: str) -> str:
