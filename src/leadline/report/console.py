@@ -19,6 +19,7 @@ from leadline.analysis.positions import Positions
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length
 from leadline.report.failures import kind_name, kinds_of, wrong_answers
+from leadline.report.names import name_sentences
 from leadline.report.stopped import MARK, MARK_MEANS, marked, stopped_sentences
 from leadline.report.subsets import base_sentences, subset_rows
 from leadline.visible import visible
@@ -47,6 +48,7 @@ def show(summary: Summary, design: Design, verdict: str, file: TextIO, findings:
         console.print(_table(rows, block, design))
     _say(console, [*_remarks(summary, design, dash), *_stopped(design, mark)], dash)
     _show_subsets(console, summary, design, dash)
+    _say(console, name_sentences(summary), dash)
     if findings is not None:
         _show_kinds(console, findings.failures, design, dash)
         _say(console, _places(findings.positions, design), dash)

@@ -18,6 +18,8 @@ from leadline.errors import RunFolderError
 from leadline.records import OUTCOMES, Outcome
 from leadline.report.charts import draw, score_by_length
 from leadline.report.failures import failures_section
+from leadline.report.names import METHODS as NAMES
+from leadline.report.names import names_fragment
 from leadline.report.positions import METHODS, positions_section
 from leadline.report.scores import template_named
 from leadline.report.stopped import MARK, MARK_MEANS, stopped_sentences
@@ -111,7 +113,12 @@ def render_page(
         passing=_passing(summary, design),
         warnings=_warnings(summary, design),
         outcomes=_outcomes(summary, design),
-        methods=[*_methods(summary, design), *(SUBSETS if summary.subsets else ()), *(METHODS if findings else ())],
+        methods=[
+            *_methods(summary, design),
+            *(SUBSETS if summary.subsets else ()),
+            *(NAMES if summary.names else ()),
+            *(METHODS if findings else ()),
+        ],
         averages=_averages(summary, design),
         left_out=summary.left_out_tasks,
         has_incomplete=any(not cell.complete for cell in summary.cells),
@@ -122,6 +129,7 @@ def render_page(
         ],
         tokens=_tokens(summary),
         subsets=subsets_section(summary, design),
+        names=names_fragment(summary),
         positions=None if findings is None else positions_section(findings.positions, design),
         failures=None if findings is None else failures_section(findings.failures, design),
         manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
