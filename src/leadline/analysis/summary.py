@@ -124,6 +124,10 @@ class Summary:
                 return cell
         raise KeyError((task, length))
 
+    def with_name_tokens(self, tokens: Mapping[str, int]) -> Summary:
+        """The same with the number of tokens of each name, as far as they are known."""
+        return self if self.names is None or not tokens else replace(self, names=self.names.with_tokens(tokens))
+
     def as_dict(self) -> dict[str, Any]:
         """The summary as it is written to ``summary.json``."""
         effective = self.effective_length

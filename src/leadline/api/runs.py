@@ -201,6 +201,7 @@ def open_run(
     design = with_decisions(design_of(manifest), manifest, read_records(folder, skip_damaged=skip_damaged))
     damage = Damage()
     summary = summarise(read_records(folder, skip_damaged=skip_damaged, damage=damage), design)
+    summary = summary.with_name_tokens(manifest.get("name_tokens", {}))
     return Run(folder, manifest, design, summary, skip_damaged, damage.lines)
 
 

@@ -83,7 +83,8 @@ def names_chart(names: Names, width_px: int = 620) -> dict[str, Any]:
     values = [
         {"name": one.name, "score": one.score, "low": one.low, "high": one.high, "kind": _kind(one)} for one in shown
     ]
-    x = alt.X("score:Q", title="right, per cent", scale=alt.Scale(domain=[0, 100]))
+    scale, axis = alt.Scale(domain=[0, 100]), alt.Axis(values=[0, 20, 40, 60, 80, 100])
+    x = alt.X("score:Q", title="right, per cent", scale=scale, axis=axis)
     y = alt.Y("name:N", title=None, sort=[one.name for one in shown], axis=alt.Axis(ticks=False, domain=False))
     kinds = sorted({_kind(one) for one in shown})
     colour: Any = alt.value("#0072b2")

@@ -19,6 +19,7 @@ from leadline.run.engine import Engine
 from leadline.run.framing import check_lengths, open_sampler
 from leadline.run.identity import folder_name, identity
 from leadline.run.manifest import MANIFEST, merged_manifest, write_manifest
+from leadline.run.name_tokens import name_tokens
 from leadline.run.patience import STANDARD, Traffic
 from leadline.run.prices import Bill, price_of_run
 from leadline.run.schedule import Cell, Round, Schedule, audit, items_of, prove_tokenizer
@@ -118,6 +119,8 @@ async def _measure(
             check_same_design(manifest["asked"], items)
             asking = Asking.of(spec, items, closed, concurrency)
         manifest["tokenizer_backend"] = backend_of(sampler.counter.counter.tokenizer)
+        if counts := name_tokens(tasks, sampler.sources, sampler.counter.counter.tokenizer):
+            manifest["name_tokens"] = counts
         if resumed:
             progress.say(
                 f"going on with the run of {manifest['created'][:16].replace('T', ' ')} UTC in {folder}; "

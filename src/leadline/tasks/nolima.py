@@ -109,6 +109,10 @@ class Nolima(PlainTask):
         """How many pairs there are; so many items in a row ask each of them once."""
         return len(self._needles(sources).pairs)
 
+    def names(self, sources: Sources) -> tuple[str, ...]:
+        """The names that may be drawn."""
+        return self._needles(sources).characters
+
     def items(self, sources: Sources) -> int:
         """Pairs times depths times books."""
         design = self._design(sources, 0)
