@@ -91,6 +91,7 @@ class RunSpec(BaseModel):
     reasoning_markers: str = "<think>,</think>"
     shard: str | None = None
     stop: Literal["certain", "never"] = "never"
+    claim: Literal["lengths", "effective"] = "lengths"
     confidence: float = Field(0.95, ge=0.5, lt=1)
     margin: float = Field(1.0, ge=0, lt=100)
     exhaust: Literal["repeat", "stop"] = "repeat"

@@ -130,5 +130,64 @@ def test_a_plan_says_what_stopping_will_probably_leave(shell: Shell) -> None:
     planned = shell("plan", "quick", *design("reader/oracle"), "--stop", "certain", "--json").json
     assert 0 < planned["stopping"]["prompt_tokens"] < planned["prompt_tokens"] / 2
     assert set(planned["stopping"]["shares"]) == {str(length) for length in LENGTHS}
-    refused = shell("plan", "nolima-open", "--model", "reader/oracle", "--stop", "certain")
-    assert refused.code == 2 and refused.err.count("\n") == 1
+
+
+NOLIMA = {"lengths": (250, 500, 1000, 2000, 4000, 8000), "samples": 480}
+"""Six places of each of the 40 needles, two questions at each."""
+
+
+def of_needles(folder: Path, stop: Literal["certain", "never"] = "certain", **more: Any) -> Run:
+    return ask("nolima-open", "reader/logistic?half=7000", stop=stop, out=folder, **(NOLIMA | more))
+
+
+@pytest.fixture(scope="module")
+def needles(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A stopped NoLiMa run in one go."""
+    return of_needles(tmp_path_factory.mktemp("needles"), concurrency=1)
+
+
+@pytest.mark.slow
+def test_nolima_is_judged_by_its_base_which_is_asked_in_full(needles: Run) -> None:
+    rows = {row["length"]: row for row in needles.summary.as_dict()["by_length"]}
+    assert all(rows[length]["used"] == rows[length]["of"] == 480 for length in (250, 500, 1000))
+    assert rows[8000]["used"] < 480 and rows[8000]["decision"] == "below"
+    asked = sum(1 for _ in needles.records)
+    whole = of_needles(needles.folder.parents[1], "never")
+    assert whole.folder == needles.folder and asked < sum(1 for _ in whole.records) == 480 * 6
+    assert whole.summary.base == needles.summary.base
+    stopped = needles.summary.effective_length.relative
+    assert stopped.value == whole.summary.effective_length.relative.value
+    for score in whole.summary.by_length:
+        assert rows[score.length]["decided"] is False or stopped.threshold is not None
+        passes = needles.design.stopped.lengths[score.length].passes if needles.design.stopped else None
+        assert passes is None or passes == ((score.score or 0) >= (stopped.threshold or 0))
+
+
+@pytest.mark.slow
+def test_a_nolima_run_that_was_limited_killed_or_asked_at_once_decides_the_same(shell: Shell, needles: Run) -> None:
+    assert decisions(of_needles(shell.folder / "eight", concurrency=8)) == decisions(needles)
+    limited = of_needles(shell.folder / "halves", limit_tokens=400_000)
+    assert any(row["decision"] == "open" for row in limited.summary.as_dict()["by_length"])
+    before = len(shell.lines("halves"))
+    options = ("--model", "reader/logistic?half=7000", "--samples", "480", "--stop", "certain", "--out", "halves")
+    killed = shell.start("run", "nolima-open", *options, "--lengths", "250,500,1k,2k,4k,8k")
+    shell.wait_for_lines(killed, before + 5, "halves")
+    killed.stop()
+    assert decisions(of_needles(shell.folder / "halves")) == decisions(needles)
+
+
+def test_the_effective_length_can_be_the_claim(shell: Shell) -> None:
+    ended = measure(shell, "reader/limit?tokens=2048", "--claim", "effective", "--threshold", "85")
+    assert ended.code == 0, ended.err
+    assert "1K 0 of 40 samples of each task, not needed: a greater length passes" in ended.out
+    assert "the effective length is certain at 95 %" in ended.out
+    (folder,) = shell.run_folders()
+    assert not any(json.loads(line)["key"]["length"] == 1024 for line in shell.lines())
+    summary = summary_of(folder)
+    assert summary["stopping"]["claim"] == "effective"
+    assert summary["effective_length_set"]["absolute"] == {"lengths": [2048], "below": False, "confidence": 0.95}
+    assert json.loads((folder / "run.json").read_text(encoding="utf-8"))["spec"]["claim"] == "effective"
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "the effective length is certain at 95 %" in page and "not needed: a greater length passes" in page
+    shorter = within(folder.parents[1], "certain", "reader/limit?tokens=2048", threshold=85)
+    assert [row["decision"] for row in shorter.summary.as_dict()["by_length"]] == ["above", "above", "below"]

@@ -89,7 +89,9 @@ class Cell:
         }
 
 
-def make_cell(task: TaskDesign, length: int, trials: Sequence[Trial], samples: int, stopped: bool = False) -> Cell:
+def make_cell(
+    task: TaskDesign, length: int, trials: Sequence[Trial], samples: int, stopped: bool = False, unneeded: bool = False
+) -> Cell:
     """The cell of these trials, of `samples` that were asked for.
 
     A length that a model once refused as too long is not asked further, and the trials that were not asked score 0
@@ -101,6 +103,7 @@ def make_cell(task: TaskDesign, length: int, trials: Sequence[Trial], samples: i
         trials: one for each key, the newest.
         samples: trials that were asked for; 0 makes a cell without trials absent.
         stopped: a stop rule decided this length, so that fewer trials are no gap.
+        unneeded: a stop rule needs nothing of this length, so that no trials are no gap either.
     """
     counts = Counter(trial.outcome for trial in trials)
     outcomes: dict[Outcome, int] = {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
@@ -111,7 +114,8 @@ def make_cell(task: TaskDesign, length: int, trials: Sequence[Trial], samples: i
     too_long = "over_length" in outcomes
     complete = len(scored) == len(trials) and (len(trials) >= samples or too_long or (stopped and bool(trials)))
     if not scored:
-        return Cell(task.name, length, 0, outcomes, None, None, None, None, complete=False, absent=False)
+        nothing = unneeded and not trials
+        return Cell(task.name, length, 0, outcomes, None, None, None, None, complete=nothing, absent=False)
     asked = len(scored)
     of = max(samples, asked) if too_long else asked
     scored += [(None, 0.0)] * (of - asked)

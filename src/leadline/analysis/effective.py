@@ -24,7 +24,14 @@ from leadline.analysis.stopped import RuleName
 
 Censored = Literal["below", "above"]
 NoClaim = Literal[
-    "no_threshold", "missing_tasks", "zero_at_shortest", "one_length", "incomplete", "no_base", "zero_base"
+    "no_threshold",
+    "missing_tasks",
+    "zero_at_shortest",
+    "one_length",
+    "incomplete",
+    "no_base",
+    "zero_base",
+    "not_asked",
 ]
 
 
@@ -93,10 +100,20 @@ def effective_lengths(
     """
     absolute, absolute_strict = _absolute(scores, design, set(present))
     if design.base is not None:
-        relative, relative_strict = _by_base(scores, design.base, base)
+        relative, relative_strict = _by_base(scores, design, design.base, base)
     else:
         relative, relative_strict = _relative(scores, design)
-    return EffectiveLengths(absolute, relative, absolute_strict if absolute.no_claim is None else relative_strict)
+    strict = absolute_strict if absolute.no_claim is None else relative_strict
+    stopped = design.stopped
+    if stopped is None or stopped.effective is None:
+        return EffectiveLengths(absolute, relative, strict)
+    # The lengths below one that passes were not asked.
+    strict = _nothing("not_asked", scores, strict.threshold)
+    possible = EffectiveSet(stopped.effective.possible, stopped.effective.below, stopped.confidence)
+    named = {"absolute": absolute, "relative": relative}
+    if named[stopped.rule].no_claim is None:
+        named[stopped.rule] = replace(named[stopped.rule], possible=possible)
+    return EffectiveLengths(named["absolute"], named["relative"], strict)
 
 
 def category_effective_lengths(
@@ -155,7 +172,7 @@ def _relative(scores: Sequence[LengthScore], design: Design) -> tuple[EffectiveL
 
 
 def _by_base(
-    scores: Sequence[LengthScore], rule: BaseRule, base: BaseScore | None
+    scores: Sequence[LengthScore], design: Design, rule: BaseRule, base: BaseScore | None
 ) -> tuple[EffectiveLength, EffectiveLength]:
     """By a share of the base score; lengths below the shortest that can be effective are left out."""
     if base is None or base.score is None or base.low is None or base.high is None:
@@ -163,7 +180,13 @@ def _by_base(
     tested = [score for score in scores if score.length >= rule.shortest]
     if not tested:
         return _twice(_nothing("no_threshold", scores))
-    threshold = Threshold(rule.times * base.score, rule.times * base.low, rule.times * base.high)
+    threshold = Threshold(
+        rule.times * base.score,
+        rule.times * base.low,
+        rule.times * base.high,
+        decided=_decided(design, "relative"),
+        confidence=_level(design),
+    )
     if base.score == 0:
         return _twice(_nothing("zero_base", tested, 0.0))
     return greatest_passing(tested, threshold), all_shorter_pass(tested, threshold)

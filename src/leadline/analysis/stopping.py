@@ -93,6 +93,7 @@ class StopRule:
     Attributes:
         items: of each task in the full protocol.
         threshold: what the mean over the tasks' means must reach, 0 to 1.
+        slack: how much greater than `threshold` that may be, where it is not known exactly; verdicts hold for all.
         margin: distance from the threshold, 0 to 1, within which the side does not matter; None where it always does.
         error_above: probability with which `above` may be wrong, at most, over all looks.
         error_below: the same for `below`. The error of `within` is the greater of the two.
@@ -108,6 +109,7 @@ class StopRule:
     error_above: float = 0.05
     error_below: float = 0.05
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    slack: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.items or min(self.items.values()) < 1:
@@ -116,8 +118,15 @@ class StopRule:
             raise ValueError(f"the weights of a stop rule are for its tasks, and above 0: {dict(self.weights)}")
         if not (0 < self.error_above < 1 and 0 < self.error_below < 1):
             raise ValueError(f"errors must be between 0 and 1: {self.error_above}, {self.error_below}")
-        if not 0 <= self.threshold <= 1 or (self.margin is not None and not 0 < self.margin < 1):
+        if not 0 <= self.threshold <= self.greatest_threshold <= 1 or (
+            self.margin is not None and not 0 < self.margin < 1
+        ):
             raise ValueError(f"threshold and margin are shares of 1: {self.threshold}, {self.margin}")
+
+    @property
+    def greatest_threshold(self) -> float:
+        """The upper end of what must be reached."""
+        return self.threshold + self.slack
 
     @property
     def rounds(self) -> int:
@@ -146,8 +155,13 @@ class StopRule:
         mean = self._mean(low, high, len(rounds))
         if len(rounds) < self.rounds:
             return Decision("open", None, len(rounds), self.rounds, mean)
-        reached = [end >= self.threshold - _ROUNDING for end in mean]
-        return Decision("exhausted", reached[0] if reached[0] == reached[1] else None, self.rounds, self.rounds, mean)
+        return Decision("exhausted", self.passes(mean), self.rounds, self.rounds, mean)
+
+    def passes(self, mean: Bounds) -> bool | None:
+        """Whether a mean of which nothing is left to ask reaches the threshold; None where one end alone does."""
+        low, high = mean
+        sure = low >= self.greatest_threshold - _ROUNDING
+        return sure if sure or high < self.threshold - _ROUNDING else None
 
     def look_times(self, low: Floats, high: Floats) -> LookTimes:
         """When each verdict first holds, for many runs at once.
@@ -157,13 +171,13 @@ class StopRule:
             high: their upper ends, likewise.
         """
         margin = 0.0 if self.margin is None else self.margin
-        above = self._reached(low, high, self.threshold, greater=True)
+        above = self._reached(low, high, self.greatest_threshold, greater=True)
         below = self._reached(low, high, self.threshold, greater=False)
         never = low.shape[-2] + 1
         if not margin:
             return LookTimes(_first(above), _first(below), np.full(above.shape[:-1], never), never)
         # The mean is always greater than a bound below 0, and less than one beyond 1.
-        not_far_below = self._reached(low, high, self.threshold - margin, greater=True)
+        not_far_below = self._reached(low, high, self.greatest_threshold - margin, greater=True)
         not_far_above = self._reached(low, high, self.threshold + margin, greater=False)
         return LookTimes(
             _first(above & not_far_below),

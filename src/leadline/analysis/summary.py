@@ -199,7 +199,8 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         scored = score(record)
         names.add(record, scored)
         of_item = name[:-1]
-        if scored is None:
+        late = design.stopped is not None and not design.stopped.counts(item.task, record.key.length, item.index)
+        if scored is None or late:
             observed[item.task].pop((name, record.key.length), None)
         elif design.base is not None:
             pair = _note_pair(record.factors, labels)
@@ -220,6 +221,7 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
             _counted(trials[task.name, length], design, task.name, length),
             samples=design.samples_of(task.name, length),
             stopped=length in design.stopped_lengths,
+            unneeded=design.stopped is not None and not design.stopped.needs(length),
         )
         for task in design.tasks
         for length in design.lengths

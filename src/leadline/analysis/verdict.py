@@ -10,7 +10,7 @@ from leadline.analysis.design import Design
 from leadline.analysis.effective import EffectiveLength
 from leadline.analysis.intervals import CONFIDENCE
 from leadline.analysis.lengths import LengthScore
-from leadline.analysis.standings import Standing, passes
+from leadline.analysis.standings import EffectiveSet, Standing, passes
 from leadline.analysis.summary import Summary
 
 
@@ -72,8 +72,13 @@ def verdict(summary: Summary, design: Design) -> str:
         clauses.append(f"by {_share(design)} of {whole} it is {_label(lengths.relative, design)}")
     if lengths.absolute.no_claim == "missing_tasks":
         clauses.append(_missing_tasks(summary, design))
-    if main.no_claim is None and (main.value, main.censored) != (lengths.strict.value, lengths.strict.censored):
-        clauses.append(f"with every shorter length passing too, it is {_label(lengths.strict, design)}")
+    strict = lengths.strict
+    if (
+        main.no_claim is None
+        and strict.no_claim is None
+        and (main.value, main.censored) != (strict.value, strict.censored)
+    ):
+        clauses.append(f"with every shorter length passing too, it is {_label(strict, design)}")
     if main.undecided and main.no_claim != "incomplete":
         clauses.append(_incomplete(main.undecided, design))
     return "; ".join(clauses)
@@ -130,16 +135,32 @@ def _certainty(summary: Summary, design: Design, main: EffectiveLength) -> list[
         if standing == "undecided" and place > sure and score.length not in incomplete
     ]
     clauses = [f"undecided at {_listed(open_lengths, 'and')}"] if open_lengths else []
-    within = [_k(length, design) for length, decided in main.decided.items() if decided is None]
-    if within and design.stopped is not None:
-        clauses.append(f"within {design.stopped.margin or 0:g} points of the threshold at {_listed(within, 'and')}")
-    elif main.decided and main.confidence is not None:
-        clauses.append(f"certain at {main.confidence:.1%}".replace(".0%", "%").replace("%", " %"))
-    if main.possible is not None and main.possible.size > 1 and design.lengths:
-        possible = format_set(main, design.lengths[0], design.lengths[-1], design.k)
-        clauses.append(f"at {CONFIDENCE:.0%} it could be {possible}".replace("%", " %"))
+    stopped = design.stopped
+    of_rule = {} if stopped is None else stopped.lengths
+    within = [_k(length, design) for length in main.decided if of_rule[length].verdict == "within"]
+    if within and stopped is not None:
+        clauses.append(f"within {stopped.margin or 0:g} points of the threshold at {_listed(within, 'and')}")
+    if stopped is not None and stopped.effective is not None and main.possible is not None:
+        clauses.append(_claimed(main.possible, main, design))
+    elif main.decided and main.confidence is not None and not within:
+        clauses.append(f"each length is certain at {_percent(main.confidence)}")
+    elif main.possible is not None and main.possible.size > 1 and design.lengths:
+        possible = format_set(main, design.shortest, design.lengths[-1], design.k)
+        clauses.append(f"at {_percent(CONFIDENCE)} it could be {possible}")
     clauses.append(_figures(summary, design, main))
     return clauses
+
+
+def _claimed(possible: EffectiveSet, main: EffectiveLength, design: Design) -> str:
+    """The effective length as one claim, by a stop rule."""
+    if possible.size == 1:
+        return f"the effective length is certain at {_percent(possible.confidence)}"
+    names = format_set(main, design.shortest, design.lengths[-1], design.k)
+    return f"certain at {_percent(possible.confidence)} is that the effective length is {names}"
+
+
+def _percent(confidence: float) -> str:
+    return f"{confidence:.1%}".replace(".0%", "%").replace("%", " %")
 
 
 def _standings(scores: Sequence[LengthScore], main: EffectiveLength) -> tuple[Standing, ...]:

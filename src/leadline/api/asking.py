@@ -51,6 +51,7 @@ def measure(
     price: str | None = None,
     shard: str | None = None,
     stop: Literal["certain", "never"] | None = None,
+    claim: Literal["lengths", "effective"] | None = None,
     confidence: float | None = None,
     margin: float | None = None,
     exhaust: Literal["repeat", "stop"] | None = None,
@@ -99,7 +100,8 @@ def measure(
         price: US dollars for a million prompt and a million output tokens: ``"2.5,10"``.
         shard: ask only share i of n: ``"i/n"``.
         stop: ``certain`` asks each length in a random order and stops where its verdict is certain.
-        confidence: of each such verdict, 0.95 by default.
+        claim: what that is certain of: each length's verdict (``lengths``, the default), or the ``effective`` length.
+        confidence: of the claim, 0.95 by default.
         margin: points around the threshold within which a length may be left undecided; 1 by default, 0 for none.
         exhaust: where a text runs out, repeat it or leave the cell out.
         variant: how NoLiMa asks its pairs: default, direct, choices, cot, distractor or hard.
@@ -128,7 +130,7 @@ def measure(
     given |= {name: str(path) for name, path in (("needles", needles), ("haystack", haystack)) if path is not None}
     given["set"] = checked_settings(set)
     spec = resolve(suite, given)
-    with _listener(progress) as listener:
+    with _listener(progress, spec) as listener:
         ended = completed(run(spec, listener))
     made = open_run(ended.folder, skip_damaged=spec.skip_damaged)
     made.write()
@@ -144,17 +146,25 @@ class _Listener:
     def say(self, message: str) -> None:
         _log.info("%s", message)
 
-    def begin(self, trials: int, prompt_tokens: int) -> None:
-        _log.info("%d trials to ask, %d prompt tokens", trials, prompt_tokens)
+    def begin(self, cells: Mapping[tuple[str, int], tuple[int, int]]) -> None:
+        trials, tokens = (sum(counts[place] for counts in cells.values()) for place in (0, 1))
+        _log.info("%d trials to ask, %d prompt tokens", trials, tokens)
+
+    def earlier(self, record: Record) -> None:
+        """Nothing: it was told when it came."""
 
     def record(self, record: Record) -> None:
         if self._function is not None:
             self._function(record)
 
 
-def _listener(progress: bool | Callable[[Record], object] | None) -> AbstractContextManager[Progress]:
+def _listener(
+    progress: bool | Callable[[Record], object] | None, spec: RunSpec
+) -> AbstractContextManager[Progress]:
     if progress is True:
         from leadline.report.progress import LineProgress
+        from leadline.report.tally import Tally
+        from leadline.run.prices import Bill, price_of_run
 
-        return LineProgress()
+        return LineProgress(Tally(Bill(price_of_run(spec)), at_most=spec.stop == "certain", k=spec.k))
     return nullcontext(_Listener(progress or None))

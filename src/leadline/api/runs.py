@@ -17,7 +17,7 @@ from leadline.analysis.verdict import verdict
 from leadline.errors import UsageError
 from leadline.items import TrialKey, canonical_json
 from leadline.records import Record
-from leadline.run.certain import with_decisions
+from leadline.run.decisions import with_decisions
 from leadline.run.manifest import design_of, read_manifest, with_rule
 from leadline.run.store import Damage, read_records, write_atomically
 from leadline.tasks.registry import suggestion

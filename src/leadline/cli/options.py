@@ -111,9 +111,15 @@ Stop = Annotated[
         show_default="never",
     ),
 ]
-Confidence = Annotated[
-    float | None, typer.Option(help="Of the verdict of each length that is stopped.", show_default="0.95")
+Claim = Annotated[
+    str | None,
+    typer.Option(
+        help="What --stop certain is certain of: lengths, the verdict of each by itself; effective, the effective "
+        "length, for which the lengths are asked from the greatest down and those below one that passes not at all.",
+        show_default="lengths",
+    ),
 ]
+Confidence = Annotated[float | None, typer.Option(help="Of what --stop certain claims.", show_default="0.95")]
 Margin = Annotated[
     float | None,
     typer.Option(

@@ -53,6 +53,7 @@ def run(
     reasoning_markers: opt.ReasoningMarkers = None,
     shard: opt.Shard = None,
     stop: opt.Stop = None,
+    claim: opt.Claim = None,
     confidence: opt.Confidence = None,
     margin: opt.Margin = None,
     out: opt.Out = None,
@@ -68,7 +69,8 @@ def run(
     as_json: opt.Json = False,
 ) -> None:
     """Ask a suite of a model, print the table, write the report; a run that is there already goes on."""
-    from leadline.run.prices import price_of_run
+    from leadline.report.tally import Tally
+    from leadline.run.prices import Bill, price_of_run
     from leadline.run.runner import run as measure
     from leadline.values import parse_length
 
@@ -104,6 +106,7 @@ def run(
         reasoning_markers=reasoning_markers,
         shard=shard,
         stop=stop,
+        claim=claim,
         confidence=confidence,
         margin=margin,
         out=out,
@@ -115,7 +118,8 @@ def run(
     )
     wanted = None if fail_under is None else parse_length(fail_under, spec.k)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with ConsoleProgress(price_of_run(spec)) as progress:
+    tally = Tally(Bill(price_of_run(spec)), at_most=spec.stop == "certain", k=spec.k)
+    with ConsoleProgress(tally) as progress:
         try:
             ended = asyncio.run(measure(spec, progress))
         except KeyboardInterrupt:

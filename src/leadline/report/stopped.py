@@ -28,7 +28,7 @@ def stopped_sentences(design: Design) -> list[str]:
         return []
     lengths = [
         f"{format_length(length, design.k)} {stopped.used} of {stopped.of} samples of each task, "
-        f"{_said(length, stopped, run, design)}"
+        f"{_said(length, stopped, run)}"
         for length, stopped in run.lengths.items()
     ]
     sentences = [f"asked: {'; '.join(lengths)}"]
@@ -43,11 +43,13 @@ def stopped_sentences(design: Design) -> list[str]:
     return sentences
 
 
-def _said(length: int, stopped: StoppedLength, run: StoppedRun, design: Design) -> str:
-    if run.rule == "relative" and length == design.shortest:
+def _said(length: int, stopped: StoppedLength, run: StoppedRun) -> str:
+    if length in run.references and stopped.verdict != "open":
         return "what the others are compared with"
-    if stopped.verdict == "within":
-        return f"undecided, within {run.margin or 0:g} points"
-    if stopped.verdict == "exhausted":
-        return "all" if stopped.passes is not None else "all, and too many without an answer to decide"
-    return "not decided yet" if stopped.verdict == "open" else stopped.verdict
+    said = {
+        "within": f"undecided, within {run.margin or 0:g} points",
+        "exhausted": "all" if stopped.passes is not None else "all, and too many without an answer to decide",
+        "open": "not decided yet",
+        "unneeded": "not needed: a greater length passes",
+    }
+    return said.get(stopped.verdict, stopped.verdict)

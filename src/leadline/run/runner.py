@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from leadline.items import TrialKey
 from leadline.models.base import Backend
 from leadline.models.registry import ModelOptions, open_model
 from leadline.records import ASK_AGAIN, Record
-from leadline.run.certain import Asking, check_same_design, target_of
+from leadline.run.certain import Asking, bundles_of, check_same_design, target_of
 from leadline.run.closing import Cells
 from leadline.run.engine import Engine
 from leadline.run.framing import check_lengths, open_sampler
@@ -39,8 +40,12 @@ class Progress(Protocol):
         """Something the user should know."""
         ...
 
-    def begin(self, trials: int, prompt_tokens: int) -> None:
-        """How much there is to ask, as far as is known."""
+    def begin(self, cells: Mapping[Cell, tuple[int, int]]) -> None:
+        """How many trials and prompt tokens there are to ask of each task and length, as far as is known."""
+        ...
+
+    def earlier(self, record: Record) -> None:
+        """A trial was done by an earlier invocation; told before `begin`."""
         ...
 
     def record(self, record: Record) -> None:
@@ -117,7 +122,8 @@ async def _measure(
         asking: Asking | None = None
         if spec.stop == "certain":
             check_same_design(manifest["asked"], items)
-            asking = Asking.of(spec, items, closed, concurrency)
+            manifest["bundles"] = bundles_of(spec, sampler.sources)
+            asking = Asking.of(spec, items, closed, concurrency, manifest["bundles"])
         manifest["tokenizer_backend"] = backend_of(sampler.counter.counter.tokenizer)
         if counts := name_tokens(tasks, sampler.sources, sampler.counter.counter.tokenizer):
             manifest["name_tokens"] = counts
@@ -159,7 +165,7 @@ async def _measure(
             reasoning_tokens=spec.reasoning_tokens,
             reasoning_markers=parse_markers(spec.reasoning_markers),
         )
-        progress.begin(*schedule.estimate())
+        progress.begin(schedule.estimate_by_cell())
         for made in _rounds(schedule, asking):
             if (limit := _passed_limit(spec, known.bill, made)) is not None:
                 progress.say(
@@ -178,8 +184,11 @@ def _rounds(schedule: Schedule, asking: Asking | None) -> Iterator[Round]:
     if asking is None:
         yield from schedule.rounds()
         return
-    for number, indices in enumerate(asking.lots()):
-        yield schedule.make_round(number, indices)
+    made = count()
+    for whole in schedule.rounds(asking.in_full):
+        yield replace(whole, number=next(made))
+    for indices in asking.lots():
+        yield schedule.make_round(next(made), indices)
 
 
 def _within(lengths: tuple[int, ...], context_tokens: int | None) -> list[int]:
@@ -240,6 +249,7 @@ def _known(
         done.add(record.key)
         if record.key.is_control:
             continue
+        progress.earlier(record)
         if asking is not None:
             asking.file(record)
         (closed if record.outcome in ("does_not_fit", "over_length") else answered).add(cell)

@@ -74,12 +74,12 @@ class Schedule:
     done: Collection[TrialKey]
     closed: set[Cell] = field(default_factory=set[Cell])
 
-    def rounds(self) -> Iterator[Round]:
-        """One round after the other, each made when it is asked for."""
+    def rounds(self, lengths: Sequence[int] | None = None) -> Iterator[Round]:
+        """One round after the other, each made when it is asked for; of all lengths, or of these."""
         shares = {
             (task.name, length): task.at_length(length).rounds(self.samples, self.sampler.sources)
             for task in self.tasks
-            for length in self.lengths
+            for length in (self.lengths if lengths is None else lengths)
         }
         for number in count():
             indices = {cell: share for cell, rounds in shares.items() if (share := next(rounds, None)) is not None}
@@ -89,8 +89,13 @@ class Schedule:
 
     def estimate(self) -> tuple[int, int]:
         """About how many trials and prompt tokens there are to ask, from lengths alone."""
+        cells = self.estimate_by_cell().values()
+        return sum(trials for trials, _ in cells), sum(tokens for _, tokens in cells)
+
+    def estimate_by_cell(self) -> dict[Cell, tuple[int, int]]:
+        """The same for each cell that is asked."""
         mine, shards = self.shard
-        trials = tokens = 0
+        estimates: dict[Cell, tuple[int, int]] = {}
         names = {task.name for task in self.tasks}
         finished: dict[Cell, int] = {}
         for key in self.done:
@@ -111,9 +116,9 @@ class Schedule:
                 rounds = variant.rounds(self.samples, self.sampler.sources)
                 share = sum(index % shards == mine for indices in rounds for index in indices)
                 missing = max(0, share - finished.get(cell, 0))
-                trials += missing
-                tokens += missing * max(0, length if is_windowed(variant) else budget_for(variant, length))
-        return trials, tokens
+                tokens = max(0, length if is_windowed(variant) else budget_for(variant, length))
+                estimates[cell] = missing, missing * tokens
+        return estimates
 
     def make_round(self, number: int, indices: Mapping[Cell, Sequence[int]]) -> Round:
         """The round of these indices, without what is done and with what is found closed on the way."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -44,9 +45,26 @@ class Stratum:
     weight: float = 1.0
 
     @classmethod
-    def of_task(cls, seed: int, task: str, items: int) -> Stratum:
-        """A whole task, item by item."""
-        return cls.shuffled(seed, task, task, ((index,) for index in range(items)))
+    def of_task(cls, seed: int, task: str, items: int, bundles: Sequence[int] = (1,)) -> list[Stratum]:
+        """A task's strata, which weigh 1 together: for each place in its pattern of bundles, the bundles there.
+
+        Args:
+            seed: of the run.
+            task: its name.
+            items: how many it has.
+            bundles: see `leadline.tasks.base.Task.bundles`. A bundle that the last item cuts is a stratum of its own.
+        """
+        groups: dict[tuple[int, int], list[range]] = defaultdict(list)
+        ends = list(accumulate(bundles))
+        for start in range(0, items, ends[-1]):
+            for place, (size, end) in enumerate(zip(bundles, ends, strict=True)):
+                group = range(start + end - size, min(start + end, items))
+                if group:
+                    groups[place, len(group)].append(group)
+        return [
+            cls.shuffled(seed, _name(task, place, size, bundles), task, of_place, size * len(of_place) / items)
+            for (place, size), of_place in groups.items()
+        ]
 
     @classmethod
     def shuffled(cls, seed: int, name: str, task: str, groups: Iterable[Sequence[int]], weight: float = 1.0) -> Stratum:
@@ -64,6 +82,12 @@ class Stratum:
             raise ValueError(f"{name}: the groups of a stratum must hold equally many items")
         order = rng_for(seed, "asking order", name).order(len(listed))
         return cls(name, task, tuple(listed[place] for place in order), weight)
+
+
+def _name(task: str, place: int, size: int, bundles: Sequence[int]) -> str:
+    if len(bundles) == 1:
+        return task
+    return f"{task}:{place}" if size == bundles[place] else f"{task}:{place}:{size}"
 
 
 @dataclass(slots=True)
@@ -128,6 +152,7 @@ class StopDriver:
         strata: of each length that the verdict is about, and of the reference.
         threshold: 0 to 1; None where a share of the score at `reference` is asked for. A base that was asked in full
             (NoLiMa's) is a number, and a share of it a threshold; its lengths are then none of these.
+        slack: how much greater the threshold may be, where trials without a usable answer leave it open.
         confidence, margin: of the claim; the margin is a share of 1, or None.
         claim: what is claimed at that confidence.
         share: of the score at `reference` that a length must keep; used without a threshold only.
@@ -146,6 +171,7 @@ class StopDriver:
     share: float = 0.85
     reference: int | None = None
     lot: int = 1
+    slack: float = 0.0
 
     def __post_init__(self) -> None:
         if self.threshold is None and self.reference is None:
@@ -223,7 +249,7 @@ class StopDriver:
             return relative_rule(pairs, self.share, self.margin, above, below, {name: weights[name] for name in pairs})
         if self.threshold is None:
             raise ValueError("a stop rule needs a threshold")
-        return StopRule(items, self.threshold, self.margin, above, below, weights)
+        return StopRule(items, self.threshold, self.margin, above, below, weights, self.slack)
 
     def _in_round(self, length: int, number: int, scores: Scores) -> list[Stratum]:
         return [stratum for stratum in self._present(length, scores) if number < len(stratum.groups)]

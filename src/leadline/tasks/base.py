@@ -148,6 +148,10 @@ class Task(Protocol):
         """The task as it is asked at this length: itself, but where a paper asks another one at short lengths."""
         ...
 
+    def bundles(self, seed: int, sources: Sources) -> tuple[int, ...]:
+        """Sizes of neighbouring items that share all of their text; the pattern repeats over the indices."""
+        ...
+
     def without_context(self) -> Task | None:
         """The same questions without any text that could answer them; None where there is nothing to ask then."""
         ...
@@ -203,6 +207,10 @@ class PlainTask:
     def at_length(self, length: int) -> Self:
         """The task itself."""
         return self
+
+    def bundles(self, seed: int, sources: Sources) -> tuple[int, ...]:
+        """Each item has a text of its own."""
+        return (1,)
 
     def without_context(self) -> Task | None:
         """Nothing: its questions speak of the text alone."""

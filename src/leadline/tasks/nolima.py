@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from math import gcd
 from typing import ClassVar, Literal, NamedTuple
 
@@ -133,6 +133,11 @@ class Nolima(PlainTask):
         spread = [(number * design.step) % design.cells for number in range(design.cells)]
         for start in range(0, design.cells, ROUND_CELLS):
             yield [design.index(slot, cell) for cell in spread[start : start + ROUND_CELLS] for slot in range(pairs)]
+
+    def bundles(self, seed: int, sources: Sources) -> tuple[int, ...]:
+        """How many questions each needle has: they are asked of the same text."""
+        needles = groupby(self._design(sources, seed).pairs, key=lambda pair: pair.needle_id)
+        return tuple(sum(1 for _ in pairs) for _, pairs in needles)
 
     def plan(self, item: ItemKey, sources: Sources) -> Plan:
         """Which pair, where, and the name; a group's conditions have the same name at the same place."""

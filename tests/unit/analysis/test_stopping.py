@@ -212,3 +212,17 @@ def test_weights_are_for_the_tasks_of_the_rule() -> None:
     for weights in ({"a": 1.0}, {"a": 1.0, "b": 0.0}):
         with pytest.raises(ValueError, match="weights"):
             StopRule({"a": 4, "b": 4}, 0.6, weights=weights)
+
+
+def test_a_threshold_that_is_not_known_exactly_must_be_reached_or_missed_as_a_whole() -> None:
+    rule = StopRule({"a": 10}, 0.5, slack=0.2)
+    assert [rule.passes((mean, mean)) for mean in (0.4, 0.5, 0.6, 0.7)] == [False, None, None, True]
+    items = 400
+    wide = StopRule({"a": items}, 0.4, slack=0.2)
+    rounds = [{"a": (float(number % 2), float(number % 2))} for number in range(items)]
+    assert wide.decide(rounds).verdict == "exhausted" and wide.decide(rounds).passes is None
+    good = [{"a": (float(number % 10 > 0),) * 2} for number in range(items)]
+    assert wide.decide(good).verdict == "above"
+    assert wide.decide(good).rounds == StopRule({"a": items}, 0.6).decide(good).rounds
+    with pytest.raises(ValueError, match="threshold"):
+        StopRule({"a": 10}, 0.9, slack=0.2)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from leadline.analysis.base_score import BaseRule, Observation, base_score
 from leadline.analysis.stopping import UNKNOWN, Round
-from leadline.analysis.stopping_relative import base_bounds, paired, relative_rule
+from leadline.analysis.stopping_relative import base_ends, paired, relative_rule
 
 ITEMS = 300
 
@@ -41,11 +42,34 @@ def test_a_missing_reference_stands_for_both_its_ends() -> None:
     assert paired({"a": (0.0, 0.0), "b": UNKNOWN}, {"a": (1.0, 1.0)}, 0.85) == {"a": (0.0, 0.0)}
 
 
-def test_a_base_lies_between_the_mean_and_the_greatest_of_its_lengths() -> None:
-    assert base_bounds([(1.0, 1.0), (0.0, 0.0), (1.0, 1.0)]) == (pytest.approx(2 / 3), 1.0)
-    assert base_bounds([UNKNOWN, (0.0, 0.0)]) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="base"):
-        base_bounds([])
+RULE = BaseRule(0.85, (250, 500, 1000))
+
+
+def trial(pair: str, length: int, score: float, depth: float = 0.0) -> Observation:
+    return Observation(pair, depth, length, f"{pair}{depth}", score)
+
+
+def test_a_base_without_unknown_trials_is_a_number() -> None:
+    known = [trial(pair, length, float(length == 500)) for pair in "ab" for length in RULE.lengths]
+    score = base_score(known, RULE).score
+    assert score is not None
+    assert base_ends(known, [], RULE) == (score / 100, score / 100)
+    assert base_ends(known[:-1], [], RULE) is None
+
+
+def test_trials_without_an_answer_leave_a_base_between_two_ends() -> None:
+    known = [trial("a", length, 1.0) for length in RULE.lengths] + [trial("b", 250, 0.0), trial("b", 500, 0.0)]
+    low, high = base_ends(known, [trial("b", 1000, 0.5)], RULE) or (None, None)
+    filled = [base_score([*known, trial("b", 1000, score)], RULE).score for score in (0.0, 1.0)]
+    assert (low, high) == tuple(sorted((score or 0.0) / 100 for score in filled))
+    many = [trial("b", 1000, 0.5, depth) for depth in range(9)]
+    assert base_ends(known, many, RULE) == (0.0, 1.0)
+
+
+def test_the_published_design_keeps_its_ends_however_many_trials_failed() -> None:
+    known = [trial("a", length, float(depth % 2), depth) for length in RULE.lengths for depth in range(130)]
+    low, high = base_ends(known[:-10], [one._replace(score=0.5) for one in known[-10:]], RULE) or (None, None)
+    assert low == pytest.approx(0.5) and high == pytest.approx((60 + 10) / 130)
 
 
 def test_a_share_of_a_pair_holds_the_margin_in_the_tests_own_score() -> None:

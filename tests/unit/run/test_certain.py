@@ -20,8 +20,9 @@ from leadline.reference.tables import read_table
 from leadline.report.console import show
 from leadline.report.page import render_page
 from leadline.requests import PermanentError, Request, Response
-from leadline.run.certain import Asking, check_same_design, target_of, with_decisions
+from leadline.run.certain import Asking, check_same_design, target_of
 from leadline.run.closing import Cells
+from leadline.run.decisions import with_decisions
 from leadline.run.engine import Engine
 from leadline.run.manifest import design_of
 from leadline.run.patience import Traffic
@@ -87,8 +88,14 @@ def test_the_suites_threshold_speaks_of_all_its_tasks() -> None:
 
 
 def test_what_no_rule_can_test_is_refused() -> None:
-    with pytest.raises(UsageError, match="haystack"):
-        target_of(resolve("nolima-open", {"stop": "certain"}))
+    for options, reason in (
+        ({"lengths": "500,1k,2k"}, "250 is missing"),
+        ({"lengths": "250,500,1k"}, "everything up to 1000 tokens"),
+        ({"variant": "default,direct"}, "give one --variant"),
+        ({"threshold": "60"}, "leave --threshold out"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            target_of(resolve("nolima-open", {"stop": "certain"} | options))
     with pytest.raises(UsageError, match="one length"):
         target_of(resolve("quick", {"stop": "certain", "lengths": "1k"}))
     for option, value in (("confidence", 1.0), ("margin", -1.0), ("stop", "soon")):
@@ -119,7 +126,7 @@ def test_a_length_that_the_server_refuses_fails_without_being_asked(bench: Bench
     summary, sentence = figures(spec, records)
     assert summary.effective_length.absolute.value == 1024
     assert [score.score for score in summary.by_length] == [100, 0]
-    assert sentence.startswith("effective length 1K: passes 85 at 1K, and not at 2K; certain at 95 %")
+    assert sentence.startswith("effective length 1K: passes 85 at 1K, and not at 2K; each length is certain at 95 %")
 
 
 def test_a_length_that_is_not_read_whole_ends_and_is_not_decided(bench: Bench) -> None:

@@ -30,7 +30,7 @@ def new_scores(records: Iterable[Record] = ()) -> Scores:
 
 
 def driver(**settings: object) -> StopDriver:
-    strata = tuple(Stratum.of_task(42, task, ITEMS) for task in TASKS)
+    strata = tuple(stratum for task in TASKS for stratum in Stratum.of_task(42, task, ITEMS))
     return StopDriver(strata=dict.fromkeys(LENGTHS, strata), **({"threshold": 0.7} | settings))  # pyright: ignore[reportArgumentType]
 
 
@@ -154,7 +154,7 @@ def test_a_share_of_the_shortest_length_is_judged_on_pairs() -> None:
 
 
 def test_orders_are_random_and_belong_to_the_task() -> None:
-    one, other = (Stratum.of_task(42, task, ITEMS).groups for task in TASKS)
+    one, other = (Stratum.of_task(42, task, ITEMS)[0].groups for task in TASKS)
     assert sorted(one) == sorted(other) == [(index,) for index in range(ITEMS)]
     assert one != other
     assert one != tuple(sorted(one))
@@ -185,3 +185,22 @@ def test_strata_of_one_task_have_orders_of_their_own_and_weigh_what_they_hold() 
     decision = stopping.decide(scores)[1024]
     assert decision.passes is True
     assert decision.mean == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+
+
+def test_neighbours_that_share_a_text_are_one_observation() -> None:
+    strata = Stratum.of_task(42, "nolima", 20, (2, 3))
+    assert sorted(stratum.name for stratum in strata) == ["nolima:0", "nolima:1"]
+    pair, triple = sorted(strata, key=lambda stratum: stratum.name)
+    assert sorted(pair.groups) == [(0, 1), (5, 6), (10, 11), (15, 16)]
+    assert sorted(triple.groups) == [(2, 3, 4), (7, 8, 9), (12, 13, 14), (17, 18, 19)]
+    assert (pair.weight, triple.weight) == (0.4, 0.6)
+    assert Stratum.of_task(42, "vt", 5)[0].weight == 1
+
+
+def test_a_cut_bundle_is_a_stratum_of_its_own() -> None:
+    strata = {stratum.name: stratum for stratum in Stratum.of_task(42, "nolima", 9, (2, 3))}
+    assert set(strata) == {"nolima:0", "nolima:1", "nolima:1:2"}
+    assert strata["nolima:1:2"].groups == ((7, 8),)
+    assert sum(stratum.weight for stratum in strata.values()) == pytest.approx(1)
+    asked = sorted(index for stratum in strata.values() for group in stratum.groups for index in group)
+    assert asked == list(range(9))
