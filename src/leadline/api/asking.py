@@ -158,9 +158,7 @@ class _Listener:
             self._function(record)
 
 
-def _listener(
-    progress: bool | Callable[[Record], object] | None, spec: RunSpec
-) -> AbstractContextManager[Progress]:
+def _listener(progress: bool | Callable[[Record], object] | None, spec: RunSpec) -> AbstractContextManager[Progress]:
     if progress is True:
         from leadline.report.progress import LineProgress
         from leadline.report.tally import Tally

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,10 @@ class _Unheard:
     def say(self, message: str) -> None:
         """Nothing."""
 
-    def begin(self, trials: int, prompt_tokens: int) -> None:
+    def begin(self, cells: Mapping[tuple[str, int], tuple[int, int]]) -> None:
+        """Nothing."""
+
+    def earlier(self, record: Record) -> None:
         """Nothing."""
 
     def record(self, record: Record) -> None:

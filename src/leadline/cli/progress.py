@@ -1,80 +1,82 @@
-"""Progress of a run on standard error: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a run on standard error: bars of its lengths on a terminal, nothing but what it has to say elsewhere."""
 
 from __future__ import annotations
 
-import sys
-import time
+from collections.abc import Mapping
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from leadline.records import Record
-from leadline.run.prices import Bill, Price
+from leadline.report.tally import LengthTally, Tally
+from leadline.visible import visible
+
+REFRESHED_PER_S = 4
 
 
 class ConsoleProgress:
-    """Rate and time left by prompt tokens, since long prompts take most of the time."""
+    """The lengths of a run with their bars and scores, and under them the figures of the whole."""
 
-    def __init__(self, price: Price | None = None) -> None:
-        """Show nothing until `begin`; with a price, also what this invocation has cost so far."""
-        self._bill = Bill(price)
-        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            console=self._console,
-            disable=not sys.stderr.isatty(),
-            transient=True,
-        )
-        self._task: TaskID | None = None
-        self._tokens_left = 0
-        self._tokens_done = 0
-        self._started = 0.0
+    def __init__(self, tally: Tally, console: Console | None = None) -> None:
+        """Show nothing until `begin`, on standard error where no console is given."""
+        self._tally = tally
+        self._console = console or Console(stderr=True, highlight=False)
+        self._live: Live | None = None
 
     def __enter__(self) -> ConsoleProgress:
-        self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._live is not None:
+            self._live.stop()
 
     def say(self, message: str) -> None:
-        """Print a line above the bar."""
-        self._console.print(message, markup=False)
+        """Print a line above the bars."""
+        self._console.print(visible(message), markup=False, soft_wrap=True)
 
-    def begin(self, trials: int, prompt_tokens: int) -> None:
-        """Show the bar."""
-        self._started = time.monotonic()
-        self._tokens_left = prompt_tokens
-        self._task = self._bar.add_task("asking", total=trials, rate="")
+    def begin(self, cells: Mapping[tuple[str, int], tuple[int, int]]) -> None:
+        """Show the bars, on a terminal."""
+        self._tally.begin(cells)
+        if self._console.is_terminal:
+            self._live = Live(
+                console=self._console,
+                get_renderable=self.drawn,
+                refresh_per_second=REFRESHED_PER_S,
+                transient=True,
+                redirect_stdout=False,  # what is piped stays in its pipe
+            )
+            self._live.start()
+
+    def earlier(self, record: Record) -> None:
+        """Take an answer of an earlier invocation into the scores, where they are shown."""
+        if self._console.is_terminal:
+            self._tally.earlier(record)
 
     def record(self, record: Record) -> None:
-        """Move on by one trial."""
-        if self._task is None or record.response is None:
-            return
-        self._bill.add(record)
-        tokens = record.prompt_tokens or 0
-        self._tokens_done += tokens
-        self._tokens_left = max(0, self._tokens_left - tokens)
-        rate = self._tokens_done / max(1e-9, time.monotonic() - self._started)
-        left_s = self._tokens_left / max(1e-9, rate)
-        self._bar.update(
-            self._task,
-            advance=1,
-            description=f"{record.key.item.task} at {record.key.length}",
-            rate=f"{rate:,.0f} tokens/s, {_duration(left_s)} left"
-            + ("" if self._bill.usd is None else f", ${self._bill.usd:,.2f}"),
-        )
+        """Move on by one trial, where it is shown."""
+        if self._live is not None:
+            self._tally.record(record)
+
+    def drawn(self) -> RenderableType:
+        """What stands on the terminal now, as wide as it is."""
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(ratio=1)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(justify="right", no_wrap=True, style="bold")
+        table.add_row("", "", Text("trials", style="dim"), Text("score so far", style="dim not bold"))
+        for length in self._tally.lengths:
+            table.add_row(*_row(length))
+        return Group(table, Text(self._tally.sentence()))
 
 
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+def _row(length: LengthTally) -> tuple[RenderableType, ...]:
+    bar = ProgressBar(total=max(1, length.of), completed=length.done if length.of else 1)
+    score = "" if length.score is None else f"{length.score:.1f}"
+    return length.name, bar, f"{length.done:,} of {length.of:,}" if length.of else "done", score
