@@ -99,6 +99,7 @@ class RunSpec(BaseModel):
     sweep: Literal["full", "last-2k"] = "full"
     needles: str | None = None
     haystack: str | None = None
+    closed_book: bool = False
     out: Path = Path("runs")
     offline: bool = False
     skip_damaged: bool = False
@@ -286,10 +287,12 @@ def _ask_variants(data: dict[str, Any], base: dict[str, Any]) -> None:
         UsageError: another suite, an unknown variant, or needles that are not the suite's.
     """
     families = {TASKS[name][0] for name in data["suite_tasks"] if name in TASKS}
-    options = [name for name in ("variant", "needles", "haystack", "sweep") if data.get(name)]
+    options = [name for name in ("variant", "needles", "haystack", "sweep", "closed_book") if data.get(name)]
     if families != {NOLIMA}:
         if options:
-            raise UsageError(f"--{options[0]} is for NoLiMa's suites: leave it out, or run nolima-open")
+            raise UsageError(
+                f"--{options[0].replace('_', '-')} is for NoLiMa's suites: leave it out, or run nolima-open"
+            )
         for name in _parts(data["tasks"]):
             if name in TASKS and TASKS[name][0] == NOLIMA:
                 raise UsageError(f"task {name} counts lengths in its haystack: run it in the suite {home_suite(name)}")

@@ -59,6 +59,7 @@ def measure(
     sweep: Literal["full", "last-2k"] | None = None,
     needles: str | Path | None = None,
     haystack: str | Path | None = None,
+    closed_book: bool | None = None,
     threshold: str | float | None = None,
     weights: str | Mapping[str | int, float] | None = None,
     out: str | Path | None = None,
@@ -108,6 +109,7 @@ def measure(
         sweep: NoLiMa's depths, over all of the haystack or its end.
         needles: a needle file in NoLiMa's format.
         haystack: a folder of text files, each of them a book, for NoLiMa.
+        closed_book: ask NoLiMa's questions without haystack and needle too.
         threshold: chat, base, or a score in per cent.
         weights: of the lengths, for an average of your own.
         out: parent of the runs' folders, ``runs`` by default.

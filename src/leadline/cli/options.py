@@ -126,6 +126,10 @@ Margin = Annotated[
         help="Points around the threshold within which a length may be left undecided; 0: none.", show_default="1.0"
     ),
 ]
+ClosedBook = Annotated[
+    bool | None,
+    typer.Option("--closed-book", help="Ask NoLiMa's questions without haystack and needle too: what guessing scores."),
+]
 Out = Annotated[Path | None, typer.Option(help="Parent of the runs' folders.", show_default="runs")]
 Offline = Annotated[bool, typer.Option("--offline", help="Fetch nothing.")]
 SkipDamaged = Annotated[bool, typer.Option("--skip-damaged", help="Go on without damaged record lines.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from leadline.models.base import Backend
 from leadline.models.registry import ModelOptions, open_model
 from leadline.records import ASK_AGAIN, Record
 from leadline.run.certain import Asking, bundles_of, check_same_design, target_of
+from leadline.run.closed_book import closed_book_rounds
 from leadline.run.closing import Cells
 from leadline.run.engine import Engine
 from leadline.run.framing import check_lengths, open_sampler
@@ -166,7 +167,8 @@ async def _measure(
             reasoning_markers=parse_markers(spec.reasoning_markers),
         )
         progress.begin(schedule.estimate_by_cell())
-        for made in _rounds(schedule, asking):
+        beside = closed_book_rounds(spec, tasks, sampler, known.done)
+        for made in chain(beside, _rounds(schedule, asking)):
             if (limit := _passed_limit(spec, known.bill, made)) is not None:
                 progress.say(
                     f"stopped before round {made.number + 1}: it would take the run to {limit}; run again with a "
