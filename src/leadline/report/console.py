@@ -25,6 +25,7 @@ from leadline.report.subsets import base_sentences, subset_rows
 from leadline.visible import visible
 
 _COLUMN_GAP = 2
+_TITLE = "task"
 
 _PIPE_COLUMNS = 80
 """Columns of the table of failure kinds where there is no terminal to tell."""
@@ -42,7 +43,7 @@ def show(summary: Summary, design: Design, verdict: str, file: TextIO, findings:
     rows, lengths = _rows(summary, design, dash, mark), range(len(design.lengths))
     blocks = _blocks(rows, lengths, console.width) if console.is_terminal else [lengths]
     if not console.is_terminal:
-        width = max(_PIPE_COLUMNS, _width(rows, lengths))
+        width = max(_PIPE_COLUMNS, _width(rows, lengths, _TITLE))
         console = Console(file=file, highlight=False, no_color=True, width=width)
     for block in blocks:
         console.print(_table(rows, block, design))
@@ -76,8 +77,9 @@ def _show_subsets(console: Console, summary: Summary, design: Design, dash: str)
         )
         for name, one in zip(names, found, strict=True)
     ]
-    for block in _blocks(rows, range(len(design.lengths)), console.width):
-        console.print(_table(rows, block, design, title="pairs, base score, effective length"))
+    title = "pairs, base score, effective length"
+    for block in _blocks(rows, range(len(design.lengths)), console.width, title):
+        console.print(_table(rows, block, design, title))
     _say(console, base_sentences(summary, design), dash)
 
 
@@ -88,8 +90,9 @@ def _show_kinds(console: Console, failures: Failures, design: Design, dash: str)
         return
     console.print()
     failing = [place for place, length in enumerate(design.lengths) if wrong_answers(failures, length)]
-    for block in _blocks(rows, failing, console.width if console.is_terminal else _PIPE_COLUMNS):
-        console.print(_table(rows, block, design, title="how it fails"))
+    title = "how it fails"
+    for block in _blocks(rows, failing, console.width if console.is_terminal else _PIPE_COLUMNS, title):
+        console.print(_table(rows, block, design, title))
     _say(console, ["in per cent of the wrong answers at each length, over all tasks"], dash)
 
 
@@ -188,9 +191,9 @@ def _places(positions: Positions, design: Design) -> list[str]:
     return [f"where it fails: {', '.join(told)}"] if told else []
 
 
-def _table(rows: Sequence[_Row], block: Sequence[int], design: Design, title: str = "task") -> Table:
+def _table(rows: Sequence[_Row], block: Sequence[int], design: Design, title: str = _TITLE) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, _COLUMN_GAP, 0, 0), show_edge=False)
-    table.add_column(title, no_wrap=True, min_width=_name_width(rows))
+    table.add_column(title, no_wrap=True, min_width=_name_width(rows, title))
     for index in block:
         name = format_length(design.lengths[index], design.k)
         table.add_column(name, justify="right", no_wrap=True, min_width=_column_width(rows, index, name))
@@ -206,24 +209,25 @@ def _colour(text: str) -> str:
     return {"yes": "green", "no": "red"}.get(text, "")
 
 
-def _name_width(rows: Sequence[_Row]) -> int:
-    return max(len("task"), *(Text(row.name).cell_len for row in rows))
+def _name_width(rows: Sequence[_Row], title: str) -> int:
+    return max(len(title), *(Text(row.name).cell_len for row in rows))
 
 
 def _column_width(rows: Sequence[_Row], index: int, name: str = "") -> int:
     return max(len(name), *(len(row.texts[index]) for row in rows))
 
 
-def _width(rows: Sequence[_Row], block: Sequence[int]) -> int:
+def _width(rows: Sequence[_Row], block: Sequence[int], title: str) -> int:
     """Width that the table takes, with room for the longest header."""
-    return _name_width(rows) + sum(max(8, _column_width(rows, index)) + _COLUMN_GAP for index in block) + _COLUMN_GAP
+    columns = sum(max(8, _column_width(rows, index)) + _COLUMN_GAP for index in block)
+    return _name_width(rows, title) + columns + _COLUMN_GAP
 
 
-def _blocks(rows: Sequence[_Row], lengths: Sequence[int], width: int) -> list[list[int]]:
+def _blocks(rows: Sequence[_Row], lengths: Sequence[int], width: int, title: str = _TITLE) -> list[list[int]]:
     """The lengths in blocks whose tables fit the width; a block has one length at least."""
     blocks: list[list[int]] = [[]]
     for index in lengths:
-        if blocks[-1] and _width(rows, [*blocks[-1], index]) > width:
+        if blocks[-1] and _width(rows, [*blocks[-1], index], title) > width:
             blocks.append([])
         blocks[-1].append(index)
     return blocks

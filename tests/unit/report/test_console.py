@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
+from leadline.analysis.base_score import BaseRule
+from leadline.analysis.findings import findings
+from leadline.analysis.summary import summarise
+from leadline.analysis.verdict import format_length, verdict
 from leadline.report.console import show
+from leadline.requests import Response
 
-from .conftest import Run
+from .conftest import Run, design_of, records_of
 
 
 class Terminal(io.StringIO):
@@ -63,7 +69,7 @@ def test_a_pipe_gets_plain_text_and_whole_figures(wide: Run, monkeypatch: pytest
 
 def test_a_narrow_terminal_gets_blocks_of_lengths(wide: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("TERM", "xterm")
     file = Terminal()
     show(wide.summary, wide.design, wide.verdict, file)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines()
@@ -87,3 +93,44 @@ def test_nothing_measured(empty: Run) -> None:
     text = piped(empty)
     assert line_of(text, "niah_single_1") == ["?*", "?*"]
     assert "No effective length yet" in text
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_every_table_fits_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores, NoLiMa's subsets under their long head, and failure kinds, at more lengths than have room."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    lengths = tuple(1024 * 2**place for place in range(9))
+    design = replace(design_of(lengths), base=BaseRule(0.85, lengths[:2]), samples=8)
+    design = replace(design, tasks=design.tasks[:1])
+    records = [
+        replace(
+            record,
+            factors={"pair": str(record.key.item.index % 4), "hops": ("one", "two")[record.key.item.index % 2]},
+            failure="not_in_context" if (record.response or Response(None)).text == "no" else None,
+        )
+        for record in records_of(design, {}, 4096)
+    ]
+    summary = summarise(records, design)
+    file = Terminal()
+    show(summary, design, verdict(summary, design), file, findings(records, design))
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines()
+    names = (
+        "task",
+        "niah",
+        "mean",
+        "keeps",
+        "pairs, base",
+        "  one",
+        "  two",
+        "how it fails",
+        "not in context",
+        "wrong",
+    )
+    tables = [line.rstrip() for line in lines if line.startswith(names)]
+    assert {name for name in names if any(line.startswith(name) for line in tables)} == set(names)
+    assert [line for line in tables if len(line) > columns] == []
+    assert "…" not in "".join(tables)
+    for head in ("task", "pairs, base score, effective length"):
+        shown = [line.removeprefix(head).split() for line in tables if line.startswith(head)]
+        assert [name for block in shown for name in block] == [format_length(length, 1024) for length in lengths]
