@@ -130,9 +130,15 @@ def test_a_plan_says_what_stopping_will_probably_leave(shell: Shell) -> None:
     planned = shell("plan", "quick", *design("reader/oracle"), "--stop", "certain", "--json").json
     assert 0 < planned["stopping"]["prompt_tokens"] < planned["prompt_tokens"] / 2
     assert set(planned["stopping"]["shares"]) == {str(length) for length in LENGTHS}
+    assert planned["stopping"]["source"] == "the models of RULER's tables"
+    pilot = str(within(shell.folder / "pilot", "certain", "reader/limit?tokens=2048").folder)
+    told = shell("plan", "quick", *design("reader/oracle"), "--stop", "certain", "--from", pilot)
+    assert "if it scores as an earlier run of reader/limit?tokens=2048 did" in told.out
+    refused = shell("plan", "quick", *design("reader/oracle"), "--from", pilot)
+    assert refused.code == 2 and "--stop certain" in refused.err and refused.err.count("\n") == 1
 
 
-NOLIMA = {"lengths": (250, 500, 1000, 2000, 4000, 8000), "samples": 480}
+NOLIMA: dict[str, Any] = {"lengths": (250, 500, 1000, 2000, 4000, 8000), "samples": 480}
 """Six places of each of the 40 needles, two questions at each."""
 
 

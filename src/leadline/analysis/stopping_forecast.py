@@ -48,10 +48,12 @@ def printed_means() -> dict[str, dict[int, TaskMeans]]:
     return models
 
 
-def draw_items(draws: np.random.Generator, means: TaskMeans, runs: int, items: int) -> Floats:
+def draw_items(
+    draws: np.random.Generator, means: TaskMeans, runs: int, items: int, targets: Mapping[str, int] = TARGETS
+) -> Floats:
     """Scores of made-up items in the order in which they are asked, shape (runs, items, tasks)."""
-    targets = np.array([TARGETS.get(task, 1) for task in means])
-    return draws.binomial(targets, np.array(list(means.values())), (runs, items, len(means))) / targets
+    parts = np.array([targets.get(task, 1) for task in means])
+    return draws.binomial(parts, np.array(list(means.values())), (runs, items, len(means))) / parts
 
 
 def decide_many(rule: StopRule, scores: Floats) -> list[Decision]:
@@ -91,7 +93,11 @@ def settle_many(
     Returns:
         The decisions that it took, the lengths that are possible, and whether none passing is possible too.
     """
-    known = {length: Decision("below", False, 0, 1, (0.0, 0.0)) for length in joint.lengths if length not in decisions}
+    known = {
+        length: Decision("below", False, 0, 1, (0.0, 0.0))
+        for length in joint.lengths
+        if length not in decisions and length != joint.given
+    }
     claim = joint.settle(known)
     while not claim.settled:
         known |= {length: decisions[length][run] for length in claim.ask}
@@ -99,46 +105,58 @@ def settle_many(
     return known, claim.possible, claim.below
 
 
+def nearest(measured: Mapping[int, TaskMeans], length: int) -> TaskMeans:
+    """A model's means at a length; where it was not measured there, at the nearest one (by ratio)."""
+    return measured[min(measured, key=lambda other: abs(math.log(other / length)))]
+
+
 def expected_shares(
     lengths: Sequence[int],
-    items: int,
-    threshold: float,
+    items: int | Mapping[int, int],
+    threshold: float | Mapping[str, float],
     margin: float | None = None,
     confidence: float = 0.95,
     claim: Claim = "lengths",
     models: Mapping[str, Mapping[int, TaskMeans]] | None = None,
     runs: int = 2,
     seed: int = 1,
+    targets: Mapping[str, int] = TARGETS,
+    given: int | None = None,
 ) -> dict[int, float]:
     """The share of the full protocol's rounds that each length will take, on average over models and runs.
 
-    A length that a model was not measured at counts as the nearest one that it was (by ratio).
-
     Args:
         lengths: in tokens, ascending.
-        items: of each task.
-        threshold: 0 to 1.
+        items: of each task, at every length or by length.
+        threshold: 0 to 1, of every model or by model.
         margin: 0 to 1, or None.
         confidence: of the claim.
         claim: what is claimed.
-        models: means by model, length and task; None for the published ones.
+        models: means by model, length and task; None for the published ones. Tasks may be any strata.
         runs: of each model.
         seed: of the made-up items.
+        targets: parts of an item's answer that are right or wrong each for itself, by task; 1 where it is not told.
+        given: a length that passes by definition, and is asked as far as the one of the others that takes longest.
     """
     draws = np.random.default_rng(seed)
-    joint = EffectiveRule(tuple(lengths), confidence)
+    joint = EffectiveRule(tuple(lengths), confidence, given)
     shares: dict[int, list[float]] = {length: [] for length in lengths}
-    for measured in (printed_means() if models is None else models).values():
+    for name, measured in (printed_means() if models is None else models).items():
+        asked = threshold if isinstance(threshold, float | int) else threshold[name]
         decisions: dict[int, list[Decision]] = {}
-        for length in lengths:
-            means = measured[min(measured, key=lambda other: abs(math.log(other / length)))]
+        for length in (length for length in lengths if length != given):
+            means = nearest(measured, length)
+            of = items if isinstance(items, int) else items[length]
             errors = joint.errors(length) if claim == "effective" else (1 - confidence, 1 - confidence)
-            rule = StopRule(dict.fromkeys(means, items), threshold, margin, *errors)
-            decisions[length] = decide_many(rule, draw_items(draws, means, runs, items))
+            rule = StopRule(dict.fromkeys(means, of), asked, margin, *errors)
+            decisions[length] = decide_many(rule, draw_items(draws, means, runs, of, targets))
         for run in range(runs):
             known = {length: decided[run] for length, decided in decisions.items()}
             if claim == "effective":
                 known = settle_many(joint, decisions, run)[0]
+            taken = {length: decision.rounds / decision.of for length, decision in known.items()}
+            if given is not None:
+                taken[given] = max(taken.values(), default=0.0)
             for length in lengths:
-                shares[length].append(known[length].rounds / items if length in known else 0.0)
+                shares[length].append(taken.get(length, 0.0))
     return {length: math.fsum(found) / len(found) for length, found in shares.items()}

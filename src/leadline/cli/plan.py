@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from leadline.cli import options as opt
+from leadline.cli.results import load_run
 from leadline.cli.tables import print_table
 from leadline.data.sources import Sources
-from leadline.run.certain import target_of
+from leadline.errors import UsageError
+from leadline.run.certain import bundles_of, target_of
 from leadline.run.forecast import CellForecast, Forecast, forecast
 from leadline.run.prices import PAID, price_of_run
 from leadline.run.saving import StoppingForecast, stopping_forecast
@@ -49,6 +52,14 @@ def plan(
     claim: opt.Claim = None,
     confidence: opt.Confidence = None,
     margin: opt.Margin = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="A run's folder: the forecast of --stop certain is for a model that scores as in it.",
+            show_default="the papers' models",
+        ),
+    ] = None,
     threshold: opt.Threshold = None,
     exhaust: opt.Exhaust = None,
     offline: opt.Offline = False,
@@ -88,8 +99,11 @@ def plan(
         exhaust=exhaust,
         offline=offline,
     )
-    made = asyncio.run(_forecast(spec))
-    stopping = stopping_forecast(spec, made) if spec.stop == "certain" else None
+    if earlier is not None and spec.stop != "certain":
+        raise UsageError(f"--from {earlier} is for the forecast of --stop certain: give that too, or leave it out")
+    pilot = None if earlier is None else load_run(earlier).summary
+    made, bundles = asyncio.run(_forecast(spec))
+    stopping = stopping_forecast(spec, made, bundles, pilot) if spec.stop == "certain" else None
     if as_json:
         told = {} if stopping is None else {"stopping": stopping.as_dict()}
         print(json.dumps({**made.as_dict(), **_priced(made, spec), **told}))
@@ -97,8 +111,8 @@ def plan(
     _show(made, spec)
     if stopping is not None:
         print(
-            f"with --stop certain probably about {stopping.prompt_tokens:,} prompt tokens ({stopping.share:.0%}), as "
-            f"the models of RULER's tables would take: {_shares(stopping, spec)}"
+            f"with --stop certain probably about {stopping.prompt_tokens:,} prompt tokens ({stopping.share:.0%}), "
+            f"if it scores as {stopping.source}: {_shares(stopping, spec)}"
         )
 
 
@@ -108,7 +122,8 @@ def _shares(stopping: StoppingForecast, spec: RunSpec) -> str:
     return ", ".join(f"{share:.0%} at {format_length(length, spec.k)}" for length, share in stopping.shares.items())
 
 
-async def _forecast(spec: RunSpec) -> Forecast:
+async def _forecast(spec: RunSpec) -> tuple[Forecast, dict[str, tuple[int, ...]]]:
+    """The full protocol, and which neighbours share a text."""
     from leadline.models.registry import ModelOptions, open_model
     from leadline.run.framing import check_lengths, open_sampler
 
@@ -121,7 +136,8 @@ async def _forecast(spec: RunSpec) -> Forecast:
         sampler = open_sampler(spec, backend, Sources(offline=spec.offline))
         check_lengths(spec, tasks, sampler)
         lanes = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
-        return forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes)
+        made = forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes)
+        return made, bundles_of(spec, sampler.sources)
     finally:
         await backend.aclose()
 

@@ -94,14 +94,14 @@ def _base_target(spec: RunSpec, share: float) -> Target:
     missing = ",".join(str(length) for length in base.lengths if length not in spec.lengths)
     if missing:
         raise UsageError(f"--stop certain asks the base lengths in full, and {missing} is missing: add it to --lengths")
-    if not _judged(spec.lengths, base):
+    if not judged_lengths(spec.lengths, base):
         raise UsageError(
             f"--stop certain asks everything up to {max(base.lengths)} tokens: give a greater length to stop at"
         )
     return Target("relative", None, share, base)
 
 
-def _judged(lengths: Iterable[int], base: BaseRule | None) -> list[int]:
+def judged_lengths(lengths: Iterable[int], base: BaseRule | None) -> list[int]:
     """The lengths that a stop rule judges: all, or those beyond what the base score is taken from."""
     return [length for length in lengths if base is None or (length >= base.shortest and length not in base.lengths)]
 
@@ -151,7 +151,7 @@ class Asking:
     @property
     def judged(self) -> list[int]:
         """The lengths that a stop rule judges."""
-        return _judged(self.spec.lengths, self.target.base)
+        return judged_lengths(self.spec.lengths, self.target.base)
 
     @property
     def in_full(self) -> list[int]:

@@ -219,9 +219,9 @@ def test_a_threshold_that_is_not_known_exactly_must_be_reached_or_missed_as_a_wh
     assert [rule.passes((mean, mean)) for mean in (0.4, 0.5, 0.6, 0.7)] == [False, None, None, True]
     items = 400
     wide = StopRule({"a": items}, 0.4, slack=0.2)
-    rounds = [{"a": (float(number % 2), float(number % 2))} for number in range(items)]
+    rounds: list[Round] = [{"a": (float(number % 2), float(number % 2))} for number in range(items)]
     assert wide.decide(rounds).verdict == "exhausted" and wide.decide(rounds).passes is None
-    good = [{"a": (float(number % 10 > 0),) * 2} for number in range(items)]
+    good: list[Round] = [{"a": (float(number % 10 > 0), float(number % 10 > 0))} for number in range(items)]
     assert wide.decide(good).verdict == "above"
     assert wide.decide(good).rounds == StopRule({"a": items}, 0.6).decide(good).rounds
     with pytest.raises(ValueError, match="threshold"):
