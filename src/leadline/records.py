@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from leadline.items import Factor, Fit, Sample, TrialKey
@@ -91,7 +91,7 @@ class Record:
             "factors": dict(self.factors),
             "answers": self.answers,
             "facts": dict(self.facts),
-            "response": None if self.response is None else asdict(self.response),
+            "response": None if self.response is None else self.response.as_dict(),
             "outcome": self.outcome,
             "failure": self.failure,
             "notes": self.notes,

@@ -62,6 +62,10 @@ class Response:
     error: PermanentKind | None = None
     error_message: str | None = None
 
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """The fields by their names, as a record holds them."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclass(frozen=True, slots=True)
 class Abilities:

@@ -107,4 +107,8 @@ def line_deck(keys: Pool, values: Pool, opening: str, middle: str) -> LineDeck:
 def block_order(draws: Draws, deck: LineDeck, taken: Collection[int]) -> Indices:
     """All blocks of a deck but the taken ones in a random order, shape (blocks - taken,)."""
     order = draws.order(deck.blocks)
-    return order[~np.isin(order, list(taken))] if taken else order
+    if not taken:
+        return order
+    left = np.ones(deck.blocks, dtype=np.bool_)
+    left[list(taken)] = False
+    return order[left[order]]

@@ -127,7 +127,7 @@ class Server:
             raise TransientError(self.scrubbed(str(error) or type(error).__name__)) from None
         if answer.status_code != 200:
             raise self.error_of(answer.status_code, answer.headers, answer.text, dialect, model)
-        return self.parsed(answer.text, dialect, model)
+        return self.parsed(answer.content, dialect, model)
 
     def unreachable(self, error: Exception) -> ModelError:
         """Nothing listens at the address."""
@@ -135,7 +135,7 @@ class Server:
             f"no server answers at {self.base_url} ({self.scrubbed(str(error))}): start it, or give another --base-url"
         )
 
-    def parsed(self, text: str, dialect: Dialect, model: str) -> Any:
+    def parsed(self, body: bytes, dialect: Dialect, model: str) -> Any:
         """The JSON object of an answer with status 200.
 
         Raises:
@@ -143,7 +143,7 @@ class Server:
             PermanentError, ModelError: it holds an error all the same, as some gateways send it.
         """
         try:
-            data = json.loads(text)
+            data = json.loads(body)
         except ValueError:
             data = None
         if not isinstance(data, dict):
@@ -152,7 +152,7 @@ class Server:
         if error and not data.get("choices"):
             code = error.get("code") if isinstance(error, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
-            raise self.error_of(status, {}, text, dialect, model)
+            raise self.error_of(status, {}, body.decode(errors="replace"), dialect, model)
         return data
 
     def error_of(

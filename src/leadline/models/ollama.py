@@ -228,7 +228,7 @@ class Ollama:
             ) from None
         if answer.status_code != 200:
             raise self._server.error_of(answer.status_code, answer.headers, answer.text, self._dialect, self._name)
-        return self._server.parsed(answer.text, self._dialect, self._name)
+        return self._server.parsed(answer.content, self._dialect, self._name)
 
     async def aclose(self) -> None:
         """Close all connections."""

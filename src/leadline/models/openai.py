@@ -274,7 +274,6 @@ class OpenAI:
         encoded = to_json(body)
         try:
             answer: httpx2.Response = await self._connected().post(path, cast_to=httpx2.Response, content=encoded)
-            text = answer.text
         except openai.APIStatusError as error:
             raise self._server.error_of(
                 error.status_code, error.response.headers, error.response.text, self._dialect, self._name
@@ -288,7 +287,7 @@ class OpenAI:
             raise TransientError(
                 f"the connection to {self._server.host} broke: {reason}", cause="unreachable"
             ) from None
-        return self._server.parsed(text, self._dialect, self._name)
+        return self._server.parsed(answer.content, self._dialect, self._name)
 
     def _connected(self) -> AsyncOpenAI:
         """The client, made when the first request is sent, in the loop that sends it."""

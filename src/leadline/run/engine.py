@@ -33,7 +33,7 @@ class Engine:
     Attributes:
         traffic: sends the calls and tries again.
         cells: which are still asked; a length that the model refuses is closed.
-        on_record: told of every record once it is on disk.
+        on_record: told of every record once it is on disk; called by the loop, so that it must not raise.
         say: told what the user should know, each thing once.
         reasoning_tokens: tokens for reasoning, beside those of the answer.
         reasoning_markers: what stands around reasoning inside an answer.
@@ -64,22 +64,22 @@ class Engine:
         try:
             async with asyncio.TaskGroup() as group:
                 for lane in lanes(made.trials, self.concurrency):
-                    group.create_task(self._ask_lane(lane, group))
+                    group.create_task(self._ask_lane(lane))
         except* LeadlineError as errors:
             raise errors.exceptions[0] from errors
 
-    async def _ask_lane(self, lane: Sequence[Trial], group: asyncio.TaskGroup) -> None:
+    async def _ask_lane(self, lane: Sequence[Trial]) -> None:
         """Ask one trial after the other; the next is asked while the last one's record is on its way to the disk."""
-        kept: asyncio.Task[None] | None = None
+        kept: asyncio.Future[None] | None = None
         for trial in lane:
             if not self.cells.is_open(trial):
                 continue
             record, refusal = await self._ask(trial)
             # From here on the line is written, whatever becomes of this lane.
-            durable = self.writer.put(record)
+            durable = self._put(record)
             if kept is not None:
                 await kept
-            kept = group.create_task(self._tell(record, durable))
+            kept = durable
             if record.outcome == "over_length":
                 await kept
                 await self._close_longer(trial, record, None if refusal is None else refusal.limit_tokens)
@@ -87,6 +87,8 @@ class Engine:
                 self._warn_of_unread(trial, record.notes)
             elif record.outcome != "failed":
                 self.cells.note_read(trial)
+        if kept is not None:
+            await kept
 
     async def _ask(self, trial: Trial) -> tuple[Record, PermanentError | None]:
         """The record of a trial, and the error with which the model refused it."""
@@ -150,11 +152,18 @@ class Engine:
             self.say(message)
 
     async def _keep(self, record: Record) -> None:
-        await self._tell(record, self.writer.put(record))
+        await self._put(record)
 
-    async def _tell(self, record: Record, durable: asyncio.Future[None]) -> None:
-        await durable
-        self.on_record(record)
+    def _put(self, record: Record) -> asyncio.Future[None]:
+        """Hand the record over; it is told of as soon as it is on the disk, before who waits for the future goes on."""
+
+        def tell(durable: asyncio.Future[None]) -> None:
+            if not durable.cancelled() and durable.exception() is None:
+                self.on_record(record)
+
+        durable = self.writer.put(record)
+        durable.add_done_callback(tell)
+        return durable
 
 
 def _unasked(key: TrialKey, outcome: Outcome, note: str) -> Record:

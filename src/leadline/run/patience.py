@@ -81,6 +81,7 @@ class Traffic:
         self._clock, self._sleep, self._draw = clock, sleep, draw
         self._limit = float(most)
         self._in_flight = 0
+        self._waiting = 0
         self._free = asyncio.Condition()
         self._halvings = 0
         self._paused_until = 0.0
@@ -169,9 +170,14 @@ class Traffic:
 
     async def enter(self) -> None:
         """Wait until one more call may be in flight."""
-        async with self._free:
-            await self._free.wait_for(lambda: self._in_flight < self.allowed)
-            self._in_flight += 1
+        if self._in_flight >= self.allowed:
+            self._waiting += 1
+            try:
+                async with self._free:
+                    await self._free.wait_for(lambda: self._in_flight < self.allowed)
+            finally:
+                self._waiting -= 1
+        self._in_flight += 1
         try:
             while (left_s := self._paused_until - self._clock()) > 0:
                 await self._sleep(left_s)
@@ -181,10 +187,11 @@ class Traffic:
 
     async def leave(self) -> None:
         """A call has come back."""
-        async with self._free:
-            self._in_flight -= 1
-            # An answer may have made room for one more than itself.
-            self._free.notify(max(0, self.allowed - self._in_flight))
+        self._in_flight -= 1
+        if self._waiting:
+            async with self._free:
+                # An answer may have made room for one more than itself.
+                self._free.notify(max(0, self.allowed - self._in_flight))
 
 
 class _Slot:

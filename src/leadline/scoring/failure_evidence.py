@@ -21,6 +21,13 @@ REPEATED_CHARACTERS = 16
 LONG_CHARACTERS = 10_000
 """A longer text is worth a look before it is cut into words."""
 
+WHITE_SPACE = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + ("\u2028\u2029\u202f\u205f\u3000")
+)
+"""What `str.isspace` says of, the space itself left out."""
+
 FUNCTION_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -63,12 +70,13 @@ class Stretch:
 def folded_white_space(text: str) -> str:
     """The text with every run of white space as one space."""
     if len(text) > LONG_CHARACTERS:
-        # The same ten times as fast: what is printable has no white space but spaces.
-        spaced = text.replace("\n", " ")
-        if spaced.isprintable():
-            while "  " in spaced:
-                spaced = spaced.replace("  ", " ")
-            return spaced.strip(" ")
+        # The same ten times as fast: most kinds of white space are nowhere in a text.
+        for character in WHITE_SPACE:
+            if character in text:
+                text = text.replace(character, " ")
+        while "  " in text:
+            text = text.replace("  ", " ")
+        return text.strip(" ")
     return " ".join(text.split())
 
 
