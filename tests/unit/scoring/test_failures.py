@@ -308,6 +308,7 @@ def test_coded_words(answer: str, kind: str) -> None:
         (" Who designed the bridge? The Norwegians of Oslo.", "distractor_value"),
         (" The bridge was of Oslo and Bergen.", "not_in_context"),
         (" 1", "distractor_value"),
+        (" slo", "not_in_context"),
         (" Document 1:\nIt was Albert Speer.", "copied_context"),
         (" It was designed by the bridges of Bergen.", "neighbour"),
         ("The museum in Oslo opened in 1903. It holds paintings by many Norwegians of several", "copied_context"),
