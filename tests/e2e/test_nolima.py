@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from leadline.records import Record
-from leadline.requests import Response
+from leadline.requests import Request, Response
 from leadline.scoring.trials import score
-from tests.unit.needles.official import official_entries
+from tests.unit.needles.official import NAMES, official_entries
 
 from .conftest import Ended, Invoke, Shell, invoke_in
 
@@ -111,6 +111,58 @@ def test_a_filtered_answer_is_an_outcome_of_its_own(ask: Invoke, own: Path, monk
         assert cell["outcomes"] == {"filtered": cell["n"]}
 
 
+def test_a_reader_that_misses_some_names_is_found_out(ask: Invoke, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from leadline.models.readers import Reader
+
+    async def answers(self: Reader, request: Request) -> Response:
+        assert request.sample is not None
+        name = request.sample.plan.answers[0][0]
+        return Response("nobody" if name in NAMES[:2] else name)
+
+    monkeypatch.setattr(Reader, "answer", answers)
+    done = run(ask, "reader/oracle", "--samples", "160", "--out", "runs-names")
+    assert (done.code, done.err) == (0, "")
+    names = done.json["names"]
+    by_name = {entry["name"]: entry for entry in names["by_name"]}
+    assert {name for name, entry in by_name.items() if entry["score"] == 0} == set(NAMES[:2])
+    assert all(entry["score"] == 100 for name, entry in by_name.items() if name not in NAMES[:2])
+    assert sum(entry["n"] for entry in by_name.values()) == 4 * 160 - names_without_a_draw(own / "runs-names")
+    assert names["p"] <= 0.01
+    assert all(entry["tokens"] >= 1 for entry in by_name.values())
+    assert names["chance"] == [{"task": "nolima", "names": len(NAMES), "score": 100 / len(NAMES)}]
+    (folder,) = {path.parent for path in (own / "runs-names").glob("*/*/run.json")}
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Names and chance" in page
+    assert "they differ by more than chance" in page
+    shown = ask("score", str(folder))
+    assert "they differ by more than chance" in shown.out
+
+
+def names_without_a_draw(folder: Path) -> int:
+    """Trials whose needle has answers of its own."""
+    return sum(record.answers != ((record.facts["name"],),) for record in records(folder))
+
+
+def test_closed_book_is_asked_beside_the_run(invoke: Invoke, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ("--lengths", "250", "--samples", "8", "--variant", "default,choices,cot", "--closed-book", "--json")
+    knows = invoke("run", "nolima-open", "--model", "reader/oracle", *options).json
+    checks = {check["task"]: check for check in knows["closed_book"]}
+    assert {task: (check["right"], check["n"]) for task, check in checks.items()} == {
+        "nolima_open": (80, 80),
+        "nolima_open_choices": (80, 80),
+    }
+    assert all(check["above_chance"] for check in checks.values())
+    assert (checks["nolima_open"]["chance"], checks["nolima_open_choices"]["chance"]) == (3.125, 25)
+    assert {cell["n"] for cell in knows["cells"]} == {8}, "it counts in no cell"
+    again = invoke("run", "nolima-open", "--model", "reader/oracle", *options).json
+    assert again["tokens"]["asked"] == knows["tokens"]["asked"] == 3 * 8 + 2 * 80, "what is there is not asked again"
+    silent = invoke("run", "nolima-open", "--model", "reader/empty", *options[:-1])
+    assert "closed book, nolima_open: 0 of 80 right" in silent.out
+    assert "chance 3.1 %: no more than guessing explains" in silent.out
+    (page,) = shell.folder.glob("runs/reader-empty/*/report.html")
+    assert "Closed book, nolima_open: 0 of 80 right" in page.read_text(encoding="utf-8")
+
+
 def test_our_own_needles_need_no_files(shell: Shell, invoke: Invoke) -> None:
     options = ("--samples", "40", "--json")
     oracle = invoke("run", "nolima-open", "--model", "reader/oracle", "--lengths", "250,500,1k", *options).json
@@ -130,6 +182,7 @@ def test_our_own_needles_need_no_files(shell: Shell, invoke: Invoke) -> None:
         (("run", "nolima-open", "--model", "reader/oracle", "--variant", "hard"), "several models have been measured"),
         (("run", "nolima-open", "--model", "reader/oracle", "--variant", "diract"), "did you mean direct"),
         (("run", "ruler", "--model", "reader/oracle", "--sweep", "last-2k"), "--sweep is for NoLiMa's suites"),
+        (("run", "ruler", "--model", "reader/oracle", "--closed-book"), "--closed-book is for NoLiMa's suites"),
         (("run", "nolima", "--model", "reader/oracle", "--needles", "none.json", "--haystack", "books"), "none.json"),
         (("run", "nolima", "--model", "reader/oracle", "--needles", "mine.json", "--haystack", "none"), "none"),
         (("overlap", "nolima-opun"), "did you mean nolima-open"),
