@@ -9,21 +9,24 @@ from typing import Any
 from leadline.analysis.design import Design
 from leadline.analysis.failures import Excerpt, FailureCount, Failures
 from leadline.analysis.positions import PositionCount, Positions
+from leadline.analysis.spending import Spending, SpendingCount
 from leadline.records import Record
 from leadline.scoring.trials import score
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Positions and failure kinds of a run.
+    """Positions and failure kinds of a run, and what it took.
 
     Attributes:
         positions: score by position, and recall against the strict score.
         failures: rates of the failure kinds.
+        spending: requests, tokens and time of each length, then of all; empty where nothing was asked.
     """
 
     positions: Positions
     failures: Failures
+    spending: tuple[Spending, ...] = ()
 
     @property
     def excerpts(self) -> Mapping[str, tuple[Excerpt, ...]]:
@@ -32,19 +35,24 @@ class Findings:
 
     def as_dict(self) -> dict[str, Any]:
         """The findings as they may be written: aggregates alone, no answers."""
-        return {"positions": self.positions.as_dict(), "failures": self.failures.as_dict()}
+        return {
+            "positions": self.positions.as_dict(),
+            "failures": self.failures.as_dict(),
+            "spending": [one.as_dict() for one in self.spending],
+        }
 
 
 def findings(records: Iterable[Record], design: Design) -> Findings:
     """The findings of these records, oldest first, in one pass: the newest record of a key counts.
 
-    Records of tasks or lengths outside the design are left out.
+    Records of tasks or lengths outside the design are left out, but for what they took.
     """
     tasks, lengths = {task.name for task in design.tasks}, frozenset(design.lengths)
-    places, kinds = PositionCount(design), FailureCount()
+    places, kinds, spent = PositionCount(design), FailureCount(), SpendingCount()
     for record in records:
+        spent.add(record)
         if record.key.item.task in tasks and record.key.length in lengths:
             scored = score(record)
             places.add(record, scored)
             kinds.add(record, scored)
-    return Findings(places.result(), kinds.result())
+    return Findings(places.result(), kinds.result(), spent.result())

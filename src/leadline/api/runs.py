@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import altair
 
     from leadline.analysis.findings import Findings
+    from leadline.report.drawing import Chart
+    from leadline.report.spent import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +109,33 @@ class Run:
         ]
 
     @cached_property
-    def _charts(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        from leadline.report.charts import score_by_length
-        from leadline.report.failures import kinds_by_length
-        from leadline.report.positions import depth_by_length
+    def _charts(self) -> dict[str, Chart]:
+        from leadline.report.gallery import charts_of
 
-        charts: dict[str, Callable[[], dict[str, Any]]] = {}
-        if self.summary.by_length:
-            charts["score_by_length"] = lambda: score_by_length(self.summary, self.design)
-        if self.findings.positions.curve() is not None:
-            charts["depth_by_length"] = lambda: depth_by_length(self.findings.positions, self.design)
-        if self.findings.failures.by_length:
-            charts["kinds_by_length"] = lambda: kinds_by_length(self.findings.failures, self.design)
-        return charts
+        return charts_of(self.summary, self.design, self.manifest, self.findings)
+
+    @cached_property
+    def cost(self) -> Cost | None:
+        """What the run's tokens cost so far; None where the price, or a count of tokens, is not known."""
+        from leadline.report.spent import Cost
+        from leadline.run.prices import price_of_run
+        from leadline.spec import RunSpec
+
+        total = self.findings.spending[-1] if self.findings.spending else None
+        if total is None or total.untold:
+            return None
+        price = price_of_run(RunSpec.model_validate(self.manifest["spec"]))
+        if price is None:
+            return None
+        usd = price.cost_usd(total.prompt_tokens, total.output_tokens or 0, total.cached_tokens or 0)
+        return Cost(usd, price.source)
 
     @property
     def charts(self) -> tuple[str, ...]:
         """Names of the figures that this run has something to show in."""
         return tuple(self._charts)
 
-    def chart(self, name: str = "score_by_length") -> altair.LayerChart:
+    def chart(self, name: str = "score_by_length") -> altair.Chart:
         """A figure as an Altair chart, which shows itself in a notebook and saves itself as HTML, SVG or PNG.
 
         Raises:
@@ -134,7 +143,7 @@ class Run:
         """
         import altair
 
-        return altair.LayerChart.from_dict(self.chart_data(name))
+        return altair.Chart.from_dict(self.chart_data(name))
 
     def chart_data(self, name: str = "score_by_length") -> dict[str, Any]:
         """The same figure as a Vega-Lite description that holds its data.
@@ -144,7 +153,7 @@ class Run:
         """
         if name not in self._charts:
             raise UsageError(f"there is no chart {name!r} of this run: {suggestion(name, list(self.charts))}")
-        return self._charts[name]()
+        return self._charts[name].data()
 
     def show(self, file: TextIO | None = None) -> None:
         """Write the table and the verdict as text, to standard output where no file is given."""
@@ -169,7 +178,7 @@ class Run:
         """
         from leadline.report.page import write_page
 
-        write_page(Path(path), self.summary, self.design, self.manifest, self.sentence, self.findings)
+        write_page(Path(path), self.summary, self.design, self.manifest, self.sentence, self.findings, self.cost)
 
     def __repr__(self) -> str:
         headline = self.sentence.partition(": ")[0]

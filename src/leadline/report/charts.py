@@ -11,6 +11,7 @@ from typing import Any
 from leadline.analysis.design import Design
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_length, format_share
+from leadline.visible import visible
 
 MEAN = "mean"
 
@@ -19,6 +20,8 @@ WIDE_PX, NARROW_PX = 640, 250
 
 ROOMY_PX = 400
 """Width from which a chart has room for a desk's lettering."""
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 INK = "currentColor"
 """Text and axes take the colour of the text around the chart, so that one drawing reads on light and on dark."""
@@ -128,29 +131,49 @@ def _cycle(values: tuple[Any, ...], count: int) -> list[Any]:
 
 def finished(chart: Any, width_px: int, height_px: int) -> dict[str, Any]:
     """The Vega-Lite description of an Altair chart, with the look that all charts of a page share."""
-    finished = (
-        chart.properties(width=width_px, height=height_px, background="transparent")
-        .configure(font=FONT)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=INK,
-            domainColor=INK,
-            tickColor=INK,
-            gridColor=INK,
-            gridOpacity=0.12,
-            domainOpacity=0.4,
-            tickOpacity=0.4,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-        )
-        .configure_legend(
-            labelColor=INK, labelFontSize=12, titleColor=INK, titleFontWeight="normal", symbolSize=70,
-            symbolStrokeWidth=0,
-        )
-    )  # fmt: skip
-    return finished.to_dict()
+    described: dict[str, Any] = chart.properties(width=width_px, height=height_px, background="transparent").to_dict()
+    return _shown(described) | {"config": look()}
+
+
+def _shown(value: Any) -> Any:
+    """The same with every text fit to be shown: a control character in a name is no XML and would end the drawing."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {name: _shown(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_shown(part) for part in value]
+    return value
+
+
+def look() -> dict[str, Any]:
+    """Vega-Lite's configuration of the look that all charts of a page share."""
+    return {
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": INK,
+            "titleColor": INK,
+            "domainColor": INK,
+            "tickColor": INK,
+            "gridColor": INK,
+            "gridOpacity": 0.12,
+            "domainOpacity": 0.4,
+            "tickOpacity": 0.4,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+        },
+        "legend": {
+            "labelColor": INK,
+            "labelFontSize": 12,
+            "titleColor": INK,
+            "titleFontWeight": "normal",
+            "symbolSize": 70,
+            "symbolStrokeWidth": 0,
+        },
+        "title": {"color": INK, "anchor": "start", "fontWeight": "normal", "fontSize": 12},
+    }
 
 
 def to_svg(chart: dict[str, Any]) -> str:
@@ -168,12 +191,16 @@ class Drawing:
         wide, narrow: SVG elements, safe to put into HTML as they are.
         text: the chart in words, for those who cannot see it.
         caption: what it shows.
+        name: what the chart is called.
+        table: a link that holds its values as CSV; empty where it has none.
     """
 
     wide: str
     narrow: str
     text: str
     caption: str = ""
+    name: str = ""
+    table: str = ""
 
 
 def draw(make: Callable[[int], dict[str, Any]], text: str, caption: str = "") -> Drawing:
@@ -186,8 +213,13 @@ def draw(make: Callable[[int], dict[str, Any]], text: str, caption: str = "") ->
     """
     from markupsafe import Markup
 
-    wide, narrow = (Markup(_inline(to_svg(make(width)))) for width in (WIDE_PX, NARROW_PX))  # our own drawing
+    wide, narrow = (Markup(_inline(to_svg(_mute(make(width))))) for width in (WIDE_PX, NARROW_PX))  # our own drawing
     return Drawing(wide, narrow, text, caption)
+
+
+def _mute(chart: dict[str, Any]) -> dict[str, Any]:
+    """Without a label on each mark, which nobody hears where the whole drawing has one, and which double its size."""
+    return chart | {"config": chart.get("config", {}) | {"aria": False}}
 
 
 def _inline(svg: str) -> str:

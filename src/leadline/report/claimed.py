@@ -12,13 +12,14 @@ from leadline.analysis.effective import Censored
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_length
 from leadline.report.charts import INK, ROOMY_PX, finished
+from leadline.report.drawing import Chart
 
-FACTS: tuple[tuple[str, str], ...] = (
-    ("context_tokens", "as its file says"),
-    ("trained_context_tokens", "as its server says it was trained for"),
-    ("served_context_tokens", "as its server serves it"),
+_FACTS = (
+    ("model", "context_tokens", "as its file says"),
+    ("model", "trained_context_tokens", "as its server says it was trained for"),
+    ("model", "served_context_tokens", "as its server serves it"),
 )
-"""Facts of a model that tell a context, the first of them that is known counts, with how they are told of."""
+"""Facts of a manifest that tell a context, the first that is known counts, with how they are told of."""
 
 EFFECTIVE, AT_LEAST, BELOW, CLAIMED = "effective", "effective, or more", "effective, below the shortest", "claimed"
 _SHAPES = {EFFECTIVE: "circle", AT_LEAST: "triangle-right", BELOW: "triangle-left", CLAIMED: "diamond"}
@@ -74,21 +75,17 @@ def format_claim(tokens: int, k: int) -> str:
     return next((format_length(tokens, unit) for unit in (k, 1024, 1000) if tokens % unit == 0), f"{tokens}")
 
 
-def claimed_length(manifest: Mapping[str, Any], given: int | None = None) -> tuple[int | None, str]:
+def claimed_length(manifest: Mapping[str, Any]) -> tuple[int | None, str]:
     """The context that the model of a run is said to have, in tokens, and who says so; None and why where nobody does.
 
-    Args:
-        manifest: the run's ``run.json``.
-        given: a length that the user tells, which comes first.
+    What the user said of the model comes first.
     """
-    if given is not None:
-        return given, "as it was given"
-    facts: Mapping[str, Any] = manifest.get("model", {}) if isinstance(manifest.get("model"), Mapping) else {}
-    for fact, said in FACTS:
-        tokens = facts.get(fact)
+    for part, fact, said in (("spec", "trained_length", "as --trained-length says"), *_FACTS):
+        facts = manifest.get(part)
+        tokens = facts.get(fact) if isinstance(facts, Mapping) else None
         if isinstance(tokens, int) and tokens > 0:
             return tokens, said
-    return None, "neither the model nor its server says what it claims"
+    return None, "neither the model nor its server tells it, and --trained-length was not given"
 
 
 def claimed_row(name: str, summary: Summary, design: Design, claimed: int | None) -> ClaimedRow:
@@ -96,6 +93,8 @@ def claimed_row(name: str, summary: Summary, design: Design, claimed: int | None
 
     Args:
         name: what the row is called.
+        summary: of the run.
+        design: of the run.
         claimed: the claimed length in tokens, or None.
 
     Raises:
@@ -153,6 +152,23 @@ def claimed_against_effective(rows: Sequence[ClaimedRow], width_px: int = 620) -
     layers += _marked(values, x, y, alt, roomy=width_px >= ROOMY_PX)
     height = _ONLY_ROW_PX if len(rows) == 1 else _ROW_PX * len(rows)
     return finished(alt.layer(*layers), width_px, height)
+
+
+def claimed_chart(summary: Summary, design: Design, manifest: Mapping[str, Any]) -> Chart | None:
+    """The chart of one run; None where it has no lengths."""
+    if not summary.by_length:
+        return None
+    claimed, said = claimed_length(manifest)
+    rows = [claimed_row(summary.model, summary, design, claimed)]
+    sentence = claimed_sentence(rows[0], said)
+    band = " Broad: what cannot be excluded at 95 %." if _band(rows[0]) else ""
+    return Chart(
+        name="claimed_and_effective",
+        make=lambda width: claimed_against_effective(rows, width),
+        rows=lambda: claimed_values(rows),
+        text=claimed_text(rows),
+        caption=f"Claimed against effective length: {sentence}. The line spans the tested lengths.{band}",
+    )
 
 
 def claimed_values(rows: Sequence[ClaimedRow]) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ from leadline.analysis.closed_book import ClosedBook
 from leadline.analysis.dealing import DEALS
 from leadline.analysis.names import DIFFER_BELOW, Names, NameScore
 from leadline.analysis.summary import Summary
-from leadline.report.charts import INK, ROOMY_PX, Drawing, draw, finished
+from leadline.report.charts import INK, ROOMY_PX, Drawing, finished
+from leadline.report.drawing import Chart
 from leadline.report.scores import template_named
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def name_sentences(summary: Summary) -> list[str]:
     return [_differing(summary.names), _chance(summary.names), *checks]
 
 
-def names_fragment(summary: Summary) -> Markup | None:
-    """The page's section; None where the run has no names. Everything that is put into it is escaped."""
+def names_fragment(summary: Summary, drawing: Drawing | None) -> Markup | None:
+    """The page's section with its chart; None where the run has no names. Everything put into it is escaped."""
     from markupsafe import Markup
 
     sentences = name_sentences(summary)
@@ -67,7 +68,7 @@ def names_fragment(summary: Summary) -> Markup | None:
     heads = ["name", "per cent", "against others", "n", "answered wrongly", *(["tokens"] if has_tokens else [])]
     rendered = template_named("names.html.j2").render(
         sentences=sentences,
-        drawing=None if names is None else _drawing(names),
+        drawing=drawing,
         heads=heads,
         rows=[] if names is None else [_row(one) for one in names.by_name],
         has_tokens=has_tokens,
@@ -102,10 +103,25 @@ def names_chart(names: Names, width_px: int = 620) -> dict[str, Any]:
     return finished(alt.layer(*layers), width_px if width_px >= ROOMY_PX else width_px - 10, height)
 
 
-def _drawing(names: Names) -> Drawing:
+def names_drawn(names: Names) -> Chart:
+    """The chart with its words and its data, which hold every name."""
     told = ", ".join(f"{one.name} {one.score:.0f}" for one in names.by_name)
-    return draw(
-        lambda width: names_chart(names, width),
+    return Chart(
+        name="score_by_name",
+        make=lambda width: names_chart(names, width),
+        rows=lambda: [
+            {
+                "name": one.name,
+                "n": one.n,
+                "score": one.score,
+                "low": one.low,
+                "high": one.high,
+                "difference": one.difference,
+                "answered_wrongly": one.answered_wrongly,
+                "tokens": one.tokens,
+            }
+            for one in names.by_name
+        ],
         text=f"Right answers in per cent by the name that was to be given. {told}.",
         caption="Right answers in per cent by the name that was to be given, with 95 % intervals, each of which holds"
         " by itself. The dotted line is all names together.",

@@ -15,13 +15,17 @@ from leadline.analysis.lengths import LengthScore
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length, format_set
 from leadline.errors import RunFolderError
-from leadline.records import OUTCOMES, Outcome
-from leadline.report.charts import draw, score_by_length
+from leadline.records import Outcome
 from leadline.report.failures import failures_section
+from leadline.report.gallery import charts_of
+from leadline.report.controls import control_sentences
 from leadline.report.names import METHODS as NAMES
 from leadline.report.names import names_fragment
+from leadline.report.outcomes import outcome_counts, outcome_name
 from leadline.report.positions import METHODS, positions_section
 from leadline.report.scores import template_named
+from leadline.report.spent import Cost, spent_section
+from leadline.report.standing import standing_section
 from leadline.report.stopped import MARK, MARK_MEANS, stopped_sentences
 from leadline.report.subsets import METHODS as SUBSETS
 from leadline.report.subsets import subsets_section
@@ -63,6 +67,7 @@ def write_page(
     manifest: Mapping[str, Any],
     verdict: str,
     findings: Findings | None = None,
+    cost: Cost | None = None,
 ) -> None:
     """Write the report of a run.
 
@@ -73,11 +78,12 @@ def write_page(
         manifest: the resolved set-up of the run, shown as it is.
         verdict: the sentence that stands at the top.
         findings: where and how the model fails; None leaves these sections out.
+        cost: of the run's tokens, where their price is known.
 
     Raises:
         RunFolderError: it cannot be written there.
     """
-    page = render_page(summary, design, manifest, verdict, findings)
+    page = render_page(summary, design, manifest, verdict, findings, cost)
     # A text from a model can hold half a surrogate pair, which UTF-8 cannot write.
     try:
         path.write_bytes(page.encode("utf-8", errors="replace"))
@@ -91,10 +97,13 @@ def render_page(
     manifest: Mapping[str, Any],
     verdict: str,
     findings: Findings | None = None,
+    cost: Cost | None = None,
 ) -> str:
     """The report of a run as HTML. Everything that is put into it is escaped."""
     headline, _, rest = verdict.partition(": ")
     reason, *caveats = rest.split("; ")
+    described = charts_of(summary, design, manifest, findings)
+    charts = {name: chart.drawing() for name, chart in described.items()}
     return template_named("page.html.j2").render(
         model=summary.model,
         suite=summary.suite,
@@ -103,10 +112,7 @@ def render_page(
         headline=_sentence(headline),
         reason=_sentence(reason),
         caveats=[_sentence(caveat) for caveat in caveats],
-        chart=draw(lambda width: score_by_length(summary, design, width_px=width), _chart_text(summary, design))
-        if summary.by_length
-        else None,
-        has_intervals=any(score.low is not None for score in summary.by_length),
+        charts=charts,
         lengths=[format_length(length, design.k) for length in design.lengths],
         groups=_groups(summary, design),
         means=[_mean(score, summary) for score in summary.by_length],
@@ -125,11 +131,12 @@ def render_page(
         has_absent=any(cell.absent for cell in summary.cells),
         stopped=[
             *([f"{MARK} {MARK_MEANS}"] if design.stopped_lengths else []),
-            *map(_sentence, stopped_sentences(design)),
+            *map(_sentence, [*stopped_sentences(design), *control_sentences(summary, design)]),
         ],
-        tokens=_tokens(summary),
+        spent=None if findings is None else spent_section(findings.spending, design.k, cost),
+        standing=standing_section(summary, design, manifest),
         subsets=subsets_section(summary, design),
-        names=names_fragment(summary),
+        names=names_fragment(summary, charts.get("score_by_name")),
         positions=None if findings is None else positions_section(findings.positions, design),
         failures=None if findings is None else failures_section(findings.failures, design),
         manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
@@ -229,21 +236,16 @@ def _warnings(summary: Summary, design: Design) -> list[tuple[str, int, str, str
         if cells:
             trials = sum(cell.outcomes[outcome] for cell in cells)
             at = ", ".join(format_length(length, design.k) for length in sorted({cell.length for cell in cells}))
-            warnings.append((outcome.replace("_", " "), trials, meaning, at))
+            warnings.append((outcome_name(outcome), trials, meaning, at))
     return warnings
 
 
 def _outcomes(summary: Summary, design: Design) -> list[tuple[str, bool, list[int]]]:
     """Outcome, whether it is warned of, and trials at each length, for the outcomes that occurred."""
-    rows: list[tuple[str, bool, list[int]]] = []
-    for outcome in OUTCOMES:
-        counts = [
-            sum(cell.outcomes.get(outcome, 0) for cell in summary.cells if cell.length == length)
-            for length in design.lengths
-        ]
-        if any(counts):
-            rows.append((outcome.replace("_", " "), outcome in WARNED, counts))
-    return rows
+    return [
+        (outcome_name(outcome), outcome in WARNED, counts)
+        for outcome, counts in outcome_counts(summary, design).items()
+    ]
 
 
 def _methods(summary: Summary, design: Design) -> list[tuple[str, str]]:
@@ -315,23 +317,3 @@ def _averages(summary: Summary, design: Design) -> list[tuple[str, str]]:
         around = _range(*summary.intervals.get(key, (None, None)))
         figures.append((name, "–" if value is None else f"{value:.1f}" + (f" ({around})" if around else "")))
     return figures
-
-
-def _tokens(summary: Summary) -> list[tuple[str, str]]:
-    tokens = summary.tokens
-    figures = (
-        ("requests", tokens.asked),
-        ("prompt tokens", tokens.prompt),
-        ("prompt tokens from a cache", tokens.cached),
-        ("output tokens", tokens.output),
-    )
-    return [(name, "not told" if value is None else f"{value:,}".replace(",", "\u202f")) for name, value in figures]
-
-
-def _chart_text(summary: Summary, design: Design) -> str:
-    """The chart in words, for those who cannot see it."""
-    scores = ", ".join(
-        f"{format_length(score.length, design.k)} {'no score' if score.score is None else f'{score.score:.1f}'}"
-        for score in summary.by_length
-    )
-    return f"Line chart of the score in per cent by length. Mean: {scores}."

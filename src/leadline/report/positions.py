@@ -12,7 +12,8 @@ from leadline.analysis.inflation import MATTERS_POINTS
 from leadline.analysis.middle import MIDDLE, MiddleAgainstEnds
 from leadline.analysis.positions import Positions
 from leadline.analysis.verdict import format_length
-from leadline.report.charts import INK, ROOMY_PX, Drawing, draw, finished
+from leadline.report.charts import INK, ROOMY_PX, finished
+from leadline.report.drawing import Chart
 
 SCALE: tuple[tuple[float, str, str], ...] = (
     (20, "#6b0f1a", "#ffffff"),
@@ -67,7 +68,6 @@ class PositionsSection:
 
     Attributes:
         sentence: the middle against the ends, over all tasks and lengths; empty where they cannot be compared.
-        drawings: heat map and curve.
         comparisons: all together, then by length, then by task.
         spreads: for each task with chains its name and its bins: spread, score, interval, n.
         lengths: heads of the columns of `inflations`.
@@ -79,7 +79,6 @@ class PositionsSection:
     """
 
     sentence: str
-    drawings: tuple[Drawing, ...]
     comparisons: tuple[Comparison, ...]
     spreads: tuple[tuple[str, tuple[tuple[str, str, str, int], ...]], ...]
     lengths: tuple[str, ...]
@@ -92,12 +91,10 @@ class PositionsSection:
 def positions_section(positions: Positions, design: Design) -> PositionsSection:
     """What the page shows of these positions."""
     overall = positions.curve()
-    drawings = () if overall is None else (_drawn_grid(positions, design), _drawn_curve(overall))
     middle = None if overall is None else overall.middle
     parting = {one.task for one in positions.inflations if abs(one.points) >= 0.05}
     return PositionsSection(
         sentence="" if middle is None else f"{middle.sentence()}, over all tasks and lengths",
-        drawings=drawings,
         comparisons=tuple(_comparisons(positions, design)),
         spreads=tuple(
             (curve.task, tuple(_bin_row(one) for one in curve.bins if one.n))
@@ -208,23 +205,33 @@ def score_by_depth(curve: Curve, width_px: int = 620) -> dict[str, Any]:
     return finished(alt.layer(*layers), width_px, 240 if width_px >= ROOMY_PX else 200)
 
 
-def _drawn_grid(positions: Positions, design: Design) -> Drawing:
+def depth_charts(positions: Positions, design: Design) -> tuple[Chart, ...]:
+    """Heat map and curve of a run; none where nothing has a depth."""
+    overall = positions.curve()
+    return () if overall is None else (_grid_chart(positions, design), _curve_chart(overall))
+
+
+def _grid_chart(positions: Positions, design: Design) -> Chart:
     told = "; ".join(
         f"{format_length(curve.length or 0, design.k)}: {_in_words(curve.bins)}" for curve in positions.grid()
     )
     counts = [one.n for curve in positions.grid() for one in curve.bins if one.n]
     n = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
-    return draw(
-        lambda width: depth_by_length(positions, design, width),
+    return Chart(
+        name="depth_by_length",
+        make=lambda width: depth_by_length(positions, design, width),
+        rows=lambda: [{"length": curve.length} | one.as_dict() for curve in positions.grid() for one in curve.bins],
         text=f"Heat map of the score in per cent by length and depth. {told}.",
         caption="Score in per cent by length and by depth of what was asked for, 0 being the beginning of the context:"
         f" the mean over all tasks that have a depth, {n} places in each cell. An empty cell had none.",
     )
 
 
-def _drawn_curve(curve: Curve) -> Drawing:
-    return draw(
-        lambda width: score_by_depth(curve, width),
+def _curve_chart(curve: Curve) -> Chart:
+    return Chart(
+        name="score_by_depth",
+        make=lambda width: score_by_depth(curve, width),
+        rows=lambda: [one.as_dict() for one in curve.bins],
         text=f"Line chart of the score in per cent by depth, over all lengths. {_in_words(curve.bins)}.",
         caption="Score in per cent by depth, over all lengths and all tasks that have a depth, with 95 % intervals."
         " Dotted lines part the middle third from the ends.",

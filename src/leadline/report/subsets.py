@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leadline.analysis.base_score import BaseScore
 from leadline.analysis.design import Design
-from leadline.analysis.subsets import Subset
+from leadline.analysis.subsets import Subset, SubsetLength
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_length
-from leadline.report.charts import Drawing, draw, finished, length_axis
+from leadline.report.drawing import Chart
+from leadline.report.panels import Line, Panel, PanelGroup, Point, small_multiples
 
 ALL = "all"
 HALF = "†"
@@ -27,6 +29,14 @@ NAMES = {
     "commonsense_knowledge": "commonsense",
 }
 """What the values of factors are called."""
+
+FACTORS = {
+    "hops": "by hops",
+    "order": "by the order of name and fact",
+    "reasoning": "by what must be known",
+    "group": "by group",
+}
+"""What the factors of subsets are called."""
 
 METHODS: tuple[tuple[str, str], ...] = (
     (
@@ -63,12 +73,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The page's section: sentences, the table and the chart of normalised scores."""
+    """The page's section: sentences and the table."""
 
     sentences: tuple[str, ...]
     lengths: tuple[str, ...]
     rows: tuple[Row, ...]
-    drawing: Drawing | None
 
 
 def subset_rows(summary: Summary, design: Design) -> list[Row]:
@@ -96,42 +105,71 @@ def subsets_section(summary: Summary, design: Design) -> Section | None:
     if not rows:
         return None
     lengths = tuple(format_length(length, design.k) for length in design.lengths)
-    drawing = None
-    if normalised_chart(summary, design) is not None:
-        drawing = draw(
-            lambda width: normalised_chart(summary, design, width_px=width) or {},
-            "; ".join(f"{row.name}: base {row.base}, effective length {row.effective}" for row in rows if row.is_task),
-            "Score as a share of the base score by length. The dashed rule is the share that a length must keep.",
-        )
-    return Section(tuple(base_sentences(summary, design)), lengths, tuple(rows), drawing)
+    return Section(tuple(base_sentences(summary, design)), lengths, tuple(rows))
 
 
-def normalised_chart(
-    summary: Summary, design: Design, width_px: int = 620, height_px: int = 300
-) -> dict[str, Any] | None:
-    """Score as a share of the base by length: a line for each task, or for each number of hops where there is one task.
+def subsets_chart(summary: Summary, design: Design) -> Chart | None:
+    """Scores as shares of the base score: the tasks (variants of one test), then the first task's pairs by each factor.
 
-    The Vega-Lite description holds its data. None where there is no base score.
+    None where there is no base score.
     """
-    import altair as alt
-
-    tasks = [subset for subset in summary.subsets if subset.factor == "all"]
-    shown = tasks if len(tasks) > 1 else [*tasks, *(one for one in summary.subsets if one.factor == "hops")]
-    values = [
-        {"length": length.length, "series": _name(subset), "normalised": length.normalised}
-        for subset in shown
-        for length in subset.lengths
-        if length.normalised is not None
-    ]
-    if not values or design.base is None:
+    groups = _panels(summary)
+    if not groups or design.base is None:
         return None
-    x = length_axis(design, alt)
-    y = alt.Y("normalised:Q", title="per cent of the base score", scale=alt.Scale(domainMin=0))
-    lines = alt.Chart(alt.Data(values=values)).mark_line(point=True)
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2)
-    kept = alt.Chart(alt.Data(values=[{"kept": 100 * design.base.times}])).mark_rule(strokeDash=[4, 3])
-    encoded = lines.encode(x=x, y=y, color=alt.Color("series:N", legend=legend), strokeDash=alt.StrokeDash("series:N"))
-    return finished(alt.layer(kept.encode(y="kept:Q"), encoded), width_px, height_px)
+    shares = [
+        100 * point.score / (subset.base.score or 1)
+        for subset in summary.subsets
+        for point in subset.lengths
+        if point.normalised is not None
+    ]
+    rows = [row for row in subset_rows(summary, design) if row.is_task]
+    return Chart(
+        name="ablations_by_length",
+        make=lambda width: small_multiples(groups, design.lengths, design.k, width, max(100, *shares)),
+        rows=lambda: _values(summary),
+        text="Line charts of the score as a share of the base score by length. "
+        + "; ".join(f"{row.name}: base {row.base}, effective length {row.effective}" for row in rows)
+        + ".",
+        caption="Score in per cent of the base score by length, with 95 % intervals of the score. The dotted line is"
+        f" the share that a length must keep, {100 * design.base.times:g} %."
+        + (" Each variant has a base score of its own." if len(rows) > 1 else ""),
+    )
+
+
+def _panels(summary: Summary) -> list[PanelGroup]:
+    """One panel for the tasks, then one for each factor of the first task."""
+    known = [subset for subset in summary.subsets if subset.base.score]
+    tasks = [subset for subset in known if subset.factor == ALL]
+    first = tasks[0].task if tasks else ""
+    panels = [_panel("variants" if len(tasks) > 1 else "all pairs", tasks)] if tasks else []
+    for factor in dict.fromkeys(subset.factor for subset in known if subset.factor != ALL):
+        of_factor = [subset for subset in known if (subset.task, subset.factor) == (first, factor)]
+        if len(of_factor) > 1:
+            title = FACTORS.get(factor, factor)
+            panels.append(_panel(f"{first}: {title}" if len(tasks) > 1 else title, of_factor))
+    return [PanelGroup("", tuple(panels))] if panels else []
+
+
+def _panel(title: str, shown: Sequence[Subset]) -> Panel:
+    lines = tuple(
+        Line(_name(subset), tuple(_share(length, subset.base.score or 1.0) for length in subset.lengths))
+        for subset in shown
+    )
+    kept = next((100 * one.threshold / one.base.score for one in shown if one.threshold and one.base.score), None)
+    return Panel(title, lines, kept)
+
+
+def _share(length: SubsetLength, base: float) -> Point:
+    return Point(length.length, 100 * length.score / base, 100 * length.low / base, 100 * length.high / base)
+
+
+def _values(summary: Summary) -> list[dict[str, Any]]:
+    return [
+        {"task": subset.task, "factor": subset.factor, "value": subset.value, "base": subset.base.score}
+        | length.as_dict()
+        for subset in summary.subsets
+        for length in subset.lengths
+    ]
 
 
 def _row(subset: Subset, design: Design) -> Row:
