@@ -27,7 +27,7 @@ CHAIN_OF_THOUGHT = (
 )
 """Placeholders: haystack, question."""
 
-_UNREAD = "There is no text to go by, so guess: give the one name that you hold most likely. "
+_UNREAD = "There is no text to go by, so guess a name. "
 
 CLOSED_BOOK = "Question: {question}\n\n" + _UNREAD + _FINAL
 """Placeholder: question. What a model says without haystack and needle."""
