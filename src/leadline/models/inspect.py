@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from leadline.errors import ModelError, UsageError, require
@@ -15,7 +16,7 @@ from leadline.models.dialects import PLAIN, dialects
 from leadline.models.http import retry_after_s
 from leadline.requests import Abilities, FinishReason, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.stand_in import STAND_IN, StandIn, openai_encoding
+from leadline.tokenizers.stand_in import STAND_IN, Calibration, StandIn, calibrate, openai_encoding
 
 if TYPE_CHECKING:
     from leadline.models.registry import ModelOptions
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 EXTRA = "inspect"
 CONCURRENCY = 8
 """Requests in flight where nothing else was asked for: providers limit them by account, and slow down gracefully."""
+
+PROBE_TOKENS = 16
+"""What a question about tokens may take: the least that all providers accept."""
 
 _PREFILLS = re.compile(
     r"anthropic/(?:bedrock/|vertex/|azure/)?(?:[\w.]*anthropic\.)?"
@@ -101,19 +105,45 @@ class Inspect:
         )
 
     def facts(self) -> ModelFacts:
-        """Its name: the providers tell nothing more that holds for a whole run."""
-        return ModelFacts(f"inspect/{self._name}", {"engine": "inspect"})
+        """Its name, and what stands in for its tokenizer: the providers tell no more that holds for a whole run."""
+        told = self._tokenizer.details if isinstance(self._tokenizer, StandIn) else {}
+        return ModelFacts(f"inspect/{self._name}", {"engine": "inspect", **told})
 
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer that was asked for, OpenAI's own for its models, else a stand-in whose counts are not exact."""
+        """The tokenizer that was asked for, OpenAI's own for its models, else a stand-in.
+
+        Its ratio to the model's own is told by the answers to a few short questions.
+        """
         if self._tokenizer is None:
             from leadline.data.loading import load_tokenizer
 
             provider, _, model = self._name.partition("/")
             own = self._options.tokenizer or (openai_encoding(model) if provider == "openai" else None)
             loaded = load_tokenizer(own or STAND_IN, offline=self._options.offline)
-            self._tokenizer = loaded if own else StandIn(loaded)
+            self._tokenizer = loaded if own else StandIn(loaded, self._calibration(loaded))
         return self._tokenizer
+
+    def _calibration(self, standing_in: Tokenizer) -> Calibration | None:
+        """How the provider's counts differ from the stand-in's; None where it may not be asked or does not tell."""
+        if not self._options.asking:
+            return None
+
+        async def told(text: str) -> int:
+            request = Request(max_tokens=PROBE_TOKENS, messages=({"role": "user", "content": text},))
+            try:
+                tokens = (await self.answer(request)).prompt_tokens
+            finally:
+                await self.aclose()  # its connections belong to this loop
+            if tokens is None:
+                raise PermanentError("failed", "the provider does not say how many tokens it read")
+            return tokens
+
+        try:
+            # A loop of its own, whoever asks.
+            with ThreadPoolExecutor(max_workers=1) as thread:
+                return calibrate(standing_in, lambda text: thread.submit(asyncio.run, told(text)).result())
+        except (PermanentError, TransientError, ValueError):
+            return None
 
     async def answer(self, request: Request) -> Response:
         """The provider's answer, at temperature 0 where the model takes one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from leadline.models.template_cost import Messages, measured_cost
 from leadline.prompt import ASSUMED_COST, TemplateCost
 from leadline.requests import Abilities, FinishReason, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.stand_in import STAND_IN, StandIn
+from leadline.tokenizers.stand_in import STAND_IN, StandIn, calibrate
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from leadline.models.registry import ModelOptions
 
 DEFAULT_URL = "http://localhost:11434"
+PROBE_CONTEXT = 4096
+"""The `num_ctx` of questions about tokens: some are of a few hundred, and the server keeps the model loaded."""
+
 CONTEXT_STEP = 1024
 """The server loads the model anew for another `num_ctx`, so that is a multiple of this and never made smaller."""
 
@@ -120,11 +124,13 @@ class Ollama:
 
     def facts(self) -> ModelFacts:
         """What the server says of the model."""
+        if isinstance(self._tokenizer, StandIn):
+            return replace(self._facts, details={**self._facts.details, **self._tokenizer.details})
         return self._facts
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer of the options, else the one in the model's file where that is on this machine, else a
-        stand-in.
+        stand-in that a few answers have told the ratio of.
         """
         if self._tokenizer is None:
             from leadline.data.loading import load_tokenizer
@@ -132,9 +138,20 @@ class Ollama:
             if self._options.tokenizer is not None:
                 self._tokenizer = load_tokenizer(self._options.tokenizer, offline=self._options.offline)
             else:
-                stand_in = StandIn(load_tokenizer(STAND_IN, offline=self._options.offline))
-                self._tokenizer = self._own_tokenizer() or stand_in
+                self._tokenizer = self._own_tokenizer() or self._stand_in()
         return self._tokenizer
+
+    def _stand_in(self) -> StandIn:
+        from leadline.data.loading import load_tokenizer
+
+        standing_in = load_tokenizer(STAND_IN, offline=self._options.offline)
+        if not self._options.asking:
+            return StandIn(standing_in)
+        try:
+            known = calibrate(standing_in, lambda text: self._told([{"role": "user", "content": text}]))
+        except (PermanentError, ValueError):
+            known = None
+        return StandIn(standing_in, known)
 
     def _own_tokenizer(self) -> Tokenizer | None:
         from leadline.data.gguf_cache import gguf_tokenizer
@@ -153,17 +170,19 @@ class Ollama:
         if not self._options.asking:
             return ASSUMED_COST
 
-        def asked(messages: Messages) -> int:
-            data = self._server.ask("/api/chat", self._body(messages, 1, CONTEXT_STEP), self._dialect, self._name)
-            tokens = number_at(data, "prompt_eval_count")
-            if tokens is None:
-                raise PermanentError("failed", "the server does not say how many tokens it read")
-            return tokens
-
         try:
-            return measured_cost(asked, tokenizer, prefill=False, known="asked")
+            return measured_cost(self._told, tokenizer, prefill=False, known="asked")
         except PermanentError:
             return ASSUMED_COST
+
+    def _told(self, messages: Messages) -> int:
+        """Prompt tokens of a request, as the server counts them."""
+        num_ctx = min(PROBE_CONTEXT, self._context_tokens or PROBE_CONTEXT)
+        data = self._server.ask("/api/chat", self._body(messages, 1, num_ctx), self._dialect, self._name)
+        tokens = number_at(data, "prompt_eval_count")
+        if tokens is None:
+            raise PermanentError("failed", "the server does not say how many tokens it read")
+        return tokens
 
     def _body(self, messages: Messages, budget: int, num_ctx: int) -> dict[str, Any]:
         settings = {"temperature": 0, "num_predict": budget, "num_ctx": num_ctx}

@@ -119,9 +119,8 @@ class OpenAI:
             facts = replace(facts, chat_template=template, special_tokens=getattr(counted, "special_tokens", {}))
         if self._own_temperature:
             facts = replace(facts, details={**facts.details, "temperature": "the model's own"})
-        if isinstance(self._tokenizer, StandIn) and (known := self._tokenizer.calibration) is not None:
-            told = {"tokenizer_ratio": round(known.ratio, 2), "tokenizer_error": round(known.error, 3)}
-            facts = replace(facts, details={**facts.details, **told})
+        if isinstance(self._tokenizer, StandIn):
+            facts = replace(facts, details={**facts.details, **self._tokenizer.details})
         return facts
 
     def tokenizer(self) -> Tokenizer:

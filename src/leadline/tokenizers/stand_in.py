@@ -140,3 +140,13 @@ class StandIn:
         self.count = tokenizer.count
         self.count_in_place = tokenizer.count_in_place
         self.offsets = tokenizer.offsets
+
+    @property
+    def details(self) -> dict[str, float]:
+        """What is told of it among a model's facts: its ratio and error, or nothing where they are not known."""
+        if self.calibration is None:
+            return {}
+        return {
+            "tokenizer_ratio": round(self.calibration.ratio, 2),
+            "tokenizer_error": round(self.calibration.error, 3),
+        }

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from leadline.data.loading import load_tokenizer
 from leadline.errors import MissingExtraError, ModelError, UsageError
 from leadline.models.inspect import Inspect, open_inspect
 from leadline.models.registry import ModelOptions, open_model
 from leadline.requests import PermanentError, Request, TransientError
 from leadline.testing import check_backend
+from leadline.tokenizers.stand_in import STAND_IN, StandIn, calibrate
 
 HAS_INSPECT = importlib.util.find_spec("inspect_ai") is not None
 needs_inspect = pytest.mark.skipif(not HAS_INSPECT, reason="inspect-ai is not installed (extra: inspect)")
@@ -106,9 +108,40 @@ def test_only_models_of_which_it_is_documented_go_on_from_a_prefix(name: str, pr
 def test_counts_are_exact_only_where_the_tokenizer_is_known() -> None:
     assert Inspect("openai/gpt-4o", ModelOptions()).tokenizer().exact
     assert Inspect("google/gemini-2.5-flash", COUNTED).tokenizer().exact
-    stand_in = Inspect("google/gemini-2.5-flash", ModelOptions()).tokenizer()
+    stand_in = Inspect("google/gemini-2.5-flash", ModelOptions(asking=False)).tokenizer()
     assert not stand_in.exact
     assert stand_in.id == "stand-in/tiktoken/o200k_base"
+
+
+@needs_inspect
+def test_a_stand_in_is_calibrated_by_what_the_provider_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = load_tokenizer("tiktoken/cl100k_base")
+
+    def act(messages: Any, *_: Any) -> Any:
+        return said(input_tokens=5 + other.count(messages[-1].text))
+
+    def model(*_: Any, **__: Any) -> Any:
+        return library("model").get_model("mockllm/model", custom_outputs=act)
+
+    monkeypatch.setattr("leadline.models.inspect._get_model", model)
+    backend = Inspect("google/gemini-2.5-flash", ModelOptions())
+    tokenizer = backend.tokenizer()
+    assert isinstance(tokenizer, StandIn)
+    assert tokenizer.calibration is not None
+    assert tokenizer.calibration.ratios == calibrate(load_tokenizer(STAND_IN), other.count).ratios
+    assert backend.facts().details["tokenizer_ratio"] == tokenizer.calibration.ratio
+
+
+@needs_inspect
+def test_a_provider_that_tells_no_counts_leaves_the_stand_in_as_it_is() -> None:
+    def act(*_: Any) -> Any:
+        output = said()
+        output.usage = None
+        return output
+
+    tokenizer = mocked(act, ModelOptions()).tokenizer()
+    assert isinstance(tokenizer, StandIn)
+    assert tokenizer.calibration is None
 
 
 @needs_inspect

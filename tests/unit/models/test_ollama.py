@@ -19,6 +19,7 @@ from leadline.run.framing import open_sampler
 from leadline.sampler import Sampler
 from leadline.spec import RunSpec, resolve
 from leadline.tasks.registry import make_task
+from leadline.tokenizers.stand_in import STAND_IN, StandIn, calibrate
 from tests.servers.faulty import TURN_TOKENS, FaultyServer, oracle
 
 COUNTED = load_tokenizer("cl100k_base")
@@ -131,11 +132,17 @@ def test_a_model_that_is_not_there_is_named_with_those_that_are() -> None:
         open_ollama("m", gone)
 
 
-async def test_a_stand_in_gets_room_for_its_error(server: OllamaServer) -> None:
+async def test_a_stand_in_is_calibrated_and_gets_room_for_its_error(server: OllamaServer) -> None:
     backend, sampler = opened(server, tokenizer=None)
-    assert not sampler.counter.counter.tokenizer.exact
+    tokenizer = sampler.counter.counter.tokenizer
+    assert isinstance(tokenizer, StandIn)
+    assert tokenizer.calibration is not None
+    assert tokenizer.calibration.ratios == calibrate(load_tokenizer(STAND_IN), COUNTED.count).ratios
+    assert backend.facts().details["tokenizer_ratio"] == tokenizer.calibration.ratio
     server.chats.clear()
     sample = sample_of(sampler, 4096)
-    await backend.answer(request_for(sample, sampler.frame))
+    response = await backend.answer(request_for(sample, sampler.frame))
     assert server.chats[0]["options"]["num_ctx"] > 1.25 * sample.fit.prompt_tokens
+    assert response.prompt_tokens is not None
+    assert (1 - tokenizer.calibration.error) * 4096 - 128 <= response.prompt_tokens + 128 <= 4096
     await backend.aclose()
