@@ -137,7 +137,14 @@ def test_findings_are_of_these_records(run: leadline.Run) -> None:
 
 
 def test_every_figure_is_a_chart_that_can_be_saved(run: leadline.Run, tmp_path: Path) -> None:
-    assert run.charts == ("score_by_length", "depth_by_length", "kinds_by_length")
+    assert run.charts == (
+        "claimed_and_effective",
+        "score_by_length",
+        "score_by_task",
+        "depth_by_length",
+        "score_by_depth",
+        "kinds_by_length",
+    )
     for name in run.charts:
         run.chart(name).save(str(tmp_path / f"{name}.svg"))
         assert (tmp_path / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")

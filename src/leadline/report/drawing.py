@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from leadline.errors import UsageError
-from leadline.report.charts import INK, WIDE_PX, Drawing, draw, to_svg
+from leadline.report.charts import INK, WIDE_PX, Drawing, draw, drawable, to_svg
 
 FileKind = Literal["svg", "png"]
 
@@ -119,7 +119,7 @@ def _file_of(description: dict[str, Any], kind: FileKind) -> bytes:
         return to_svg(description).encode("utf-8", errors="replace")
     import vl_convert
 
-    return vl_convert.vegalite_to_png(description, scale=PNG_SCALE)
+    return vl_convert.vegalite_to_png(drawable(description), scale=PNG_SCALE)
 
 
 def _inked(value: Any) -> Any:

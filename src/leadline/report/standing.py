@@ -10,6 +10,7 @@ from typing import Any
 from leadline.analysis.design import Design
 from leadline.analysis.several import RunOfSeveral, comparable_groups
 from leadline.analysis.summary import Summary
+from leadline.reference.tables import THIRTEEN
 from leadline.report.ranking import Ranking, published_rankings, published_table
 
 _THIS = Path("this run")
@@ -37,6 +38,12 @@ def standing_section(summary: Summary, design: Design, manifest: Mapping[str, An
     """The section; None where nothing was measured."""
     if not any(score.score is not None for score in summary.by_length):
         return None
+    shared = [task.name for task in design.tasks if task.name in THIRTEEN]
+    if design.base is None and len(shared) < len(THIRTEEN):
+        reason = (
+            f"not comparable: the published averages are over RULER's 13 tasks, and this run has {len(shared)} of them"
+        )
+        return StandingSection(None, "", "", reason)
     run = RunOfSeveral(_THIS, summary, design, "", changed=_changed(manifest))
     published, reasons = published_rankings(comparable_groups([run]), {id(run): summary.model})
     if not published:
