@@ -47,6 +47,9 @@ def test_one_page_of_several_runs(runs: list[leadline.Run], shared_shell: Shell)
     for row in correlation["thresholds"]:
         assert sorted(row["dropped"] + row["kept"]) == sorted(TASKS)
     assert "hconcat" in told.json["figures"]["task_correlation"]
+    assert set(told.json["figures"]) == {"models_compared", "model_panels", "task_correlation"}
+    (group,) = told.json["groups"]
+    assert [run["name"] for run in group["runs"]] == list(READERS), "the greatest effective length first"
     assert told.json["differing_tasks"] == []
     of_python = leadline.correlate(runs)
     assert correlation == of_python.as_dict() | {"thresholds": correlation["thresholds"]}
@@ -54,7 +57,8 @@ def test_one_page_of_several_runs(runs: list[leadline.Run], shared_shell: Shell)
     page = (shared_shell.folder / "report.html").read_text(encoding="utf-8")
     for words in ("3 runs", *folders, "Effective length &gt;4K", "Which tasks tell the same story", "9 pairs of model"):
         assert words in page
-    for outside in ("<script", 'src="http', "@import", '<link rel="stylesheet"'):
+    assert page.count("<script") == 1, "the one that sorts"
+    for outside in ('src="http', "@import", '<link rel="stylesheet"'):
         assert outside not in page
 
 
@@ -68,7 +72,7 @@ def test_runs_that_share_too_little_have_a_page_without_correlation(
     told = invoke_in(invoke, "report", str(runs[0].folder), str(short.folder), "-o", "two.html", "--json")
     assert told.code == 0
     assert told.json["correlation"] is None
-    assert told.json["figures"] == {}
+    assert set(told.json["figures"]) == {"models_compared", "model_panels"}
     assert "a correlation needs two tasks" in (invoke / "two.html").read_text(encoding="utf-8")
 
 
@@ -84,7 +88,27 @@ def test_tasks_that_are_not_the_same_are_named(runs: list[leadline.Run], shared_
     )
     told = invoke_in(shared_shell.folder, "report", str(runs[1].folder), str(other.folder), "-o", "x.html", "--json")
     assert told.json["differing_tasks"] == ["vt"]
-    assert "Not the same task in all runs (version or parameters): vt." in (shared_shell.folder / "x.html").read_text()
+    assert (
+        "Not the same task in all runs of quick, published protocol (version or parameters): vt."
+        in (shared_shell.folder / "x.html").read_text()
+    )
+
+
+def test_a_family_is_drawn_with_its_trained_lengths(shared_shell: Shell) -> None:
+    runs = [
+        leadline.measure(
+            "quick", f"reader/limit?tokens={tokens}", tasks=TASKS, lengths="1k,2k,4k", samples=2,
+            trained_length=trained, label="family", out=shared_shell.folder / "runs",
+        )
+        for tokens, trained in ((1024, "2k"), (2048, None))
+    ]  # fmt: skip
+    folders = [str(run.folder) for run in runs]
+    for options, name in (((), "reader/limit"), (("--family", f"mine={folders[1]},{folders[0]}"), "mine")):
+        told = invoke_in(shared_shell.folder, "report", *folders, *options, "-o", "family.html", "--json")
+        (family,) = told.json["families"]
+        assert family["name"] == name
+        assert [run["trained"] for run in family["runs"]] == [2048, None]
+        assert "family_1" in told.json["figures"]
 
 
 def test_mistakes_with_several_runs_are_one_line(runs: list[leadline.Run], shared_shell: Shell) -> None:
@@ -93,6 +117,10 @@ def test_mistakes_with_several_runs_are_one_line(runs: list[leadline.Run], share
         ((folder, f"{folder}/"), "is given twice"),
         ((folder, "nowhere"), "nowhere is not a run's folder"),
         ((folder, str(runs[1].folder), "-o", "no/such/page.html"), "does not exist"),
+        ((folder, "--family", "f=a,b"), "is for a page of several runs"),
+        ((folder, str(runs[1].folder), "--family", "f"), "not of the form NAME=RUN,RUN"),
+        ((folder, str(runs[1].folder), "--family", f"f={folder}"), "has one run"),
+        ((folder, str(runs[1].folder), "--family", f"f={folder},nowhere"), "nowhere is none of the runs of this page"),
     ):
         refused = invoke_in(shared_shell.folder, "report", *arguments)
         assert (refused.code, len(refused.err.splitlines())) == (2, 1)

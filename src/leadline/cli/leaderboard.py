@@ -13,7 +13,7 @@ import typer
 from leadline.analysis.entrant import Entrant, make_entrant
 from leadline.analysis.leaderboard import Standing, standings
 from leadline.cli import options as opt
-from leadline.cli.results import load_run
+from leadline.cli.results import changed_parameters, load_run
 from leadline.cli.tables import print_table
 from leadline.errors import UsageError
 from leadline.reference.tables import KINDS, TABLES, Kind, Table, read_table
@@ -99,14 +99,13 @@ def _weights(text: str, table: Table) -> list[float]:
 
 def _entrant(folder: Path, table: Table, kind: Kind | None, skip_damaged: bool) -> Entrant:
     run = load_run(folder, skip_damaged=skip_damaged)
-    spec: dict[str, Any] = run.manifest["spec"]
     return make_entrant(
         run.summary,
         run.design,
         table,
         source=str(folder),
         kind=kind or _only_kind(table),
-        changed=[*spec.get("set", {}), *(["max-tokens"] if spec.get("max_tokens") is not None else [])],
+        changed=changed_parameters(run),
     )
 
 

@@ -23,6 +23,12 @@ def load_run(
     return run
 
 
+def changed_parameters(run: Run) -> list[str]:
+    """Parameters that the user changed, by the names of their options, which a published figure does not share."""
+    spec = run.manifest["spec"]
+    return [*spec.get("set", {}), *(["max-tokens"] if spec.get("max_tokens") is not None else [])]
+
+
 def print_run(run: Run) -> None:
     """Print the table, the verdict and where the report is."""
     run.show()

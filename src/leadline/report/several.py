@@ -1,108 +1,202 @@
-"""The page of several runs: verdict and table of each, and which tasks tell the same story over all of them."""
+"""Several runs with all that is said of them: groups, families, partings, published rows, and the charts of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from leadline.analysis.correlation import THRESHOLDS, TaskCorrelation, run_names
-from leadline.analysis.design import Design
-from leadline.analysis.summary import Summary
-from leadline.analysis.verdict import format_length
-from leadline.errors import RunFolderError
-from leadline.report.charts import score_by_length, to_svg
+from leadline.analysis.correlation import TaskCorrelation
+from leadline.analysis.families import Family, described, families_of
+from leadline.analysis.parting import Parting, partings_of
+from leadline.analysis.several import Comparable, RunOfSeveral, comparable_groups, correlation_of, distinct_names
+from leadline.report.claimed import claimed_against_effective, claimed_row, claimed_text, claimed_values
+from leadline.report.compared import comparison_charts
 from leadline.report.correlation import correlation_figure
-from leadline.report.scores import render, shown
+from leadline.report.drawing import Chart
+from leadline.report.families import family_charts
+from leadline.report.parting import parting_chart
+from leadline.report.ranking import PublishedRanking, published_dicts, published_rankings
 
 MARKED_AT = 0.95
 """Threshold whose redundant tasks carry an asterisk in the heat map."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOfSeveral:
-    """One of the runs of a page.
+@dataclass(frozen=True)
+class SeveralRuns:
+    """Several runs with all that a page says of them.
 
     Attributes:
-        folder: where it is, as it was named.
-        verdict: its sentence.
+        runs: in the order in which they were named.
+        groups: those that may share an axis and a table.
+        families: models of one name.
+        partings: models that were asked RULER's tasks and NoLiMa's.
+        correlation: of the tasks, or why there is none.
+        published: the papers' tables with the runs that are comparable with them.
+        not_published: why the others are in none, a sentence each.
+        remarks: what keeps the runs from being alike, in sentences without a full stop.
     """
 
-    folder: Path
-    summary: Summary
-    design: Design
-    verdict: str
+    runs: tuple[RunOfSeveral, ...]
+    groups: tuple[Comparable, ...]
+    families: tuple[Family, ...]
+    partings: tuple[Parting, ...]
+    correlation: TaskCorrelation | str
+    published: tuple[PublishedRanking, ...]
+    not_published: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the runs, no two alike."""
+        return distinct_names(self.runs)
+
+    @cached_property
+    def group_charts(self) -> list[list[Chart]]:
+        """The charts of each group."""
+        endings = _endings(self.groups)
+        return [
+            [*comparison_charts(group, ending), *_claimed(group, ending)]
+            for group, ending in zip(self.groups, endings, strict=True)
+        ]
+
+    @cached_property
+    def parting_charts(self) -> list[Chart | None]:
+        """The chart of each parting; None where one side has nothing to be a share of."""
+        return [parting_chart(parting, f"parting_{number}") for number, parting in enumerate(self.partings, start=1)]
+
+    @cached_property
+    def family_charts(self) -> list[Chart]:
+        """The chart of each family."""
+        return family_charts(self.families)
+
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """Every chart of the page as a Vega-Lite description with its data, by name."""
+        charts = [chart for charts in self.group_charts for chart in charts]
+        charts += self.family_charts + [chart for chart in self.parting_charts if chart is not None]
+        figures = {chart.name: chart.data() for chart in charts}
+        if not isinstance(self.correlation, str):
+            figures["task_correlation"] = correlation_figure(self.correlation, MARKED_AT)
+        return figures
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the page says beyond the single runs, as JSON: scores in per cent, lengths in tokens."""
+        return {
+            "groups": [
+                {
+                    "suite": group.suite,
+                    "protocol": group.protocol,
+                    "k": group.k,
+                    "tasks": list(group.tasks),
+                    "runs": [
+                        {"name": name, "folder": str(run.folder), "average": group.average(run)}
+                        | {"claimed": run.claimed_tokens, "effective_length": run.effective.as_dict()}
+                        for name, run in group.named
+                    ],
+                }
+                for group in self.groups
+            ],
+            "published": published_dicts(self.published),
+            "not_published": list(self.not_published),
+            "families": [
+                {
+                    "name": family.name,
+                    "runs": [
+                        {"name": member.name, "folder": str(member.run.folder), "trained": member.trained_tokens}
+                        for member in family.members
+                    ],
+                }
+                for family in self.families
+            ],
+            "partings": [parting.as_dict() for parting in self.partings],
+            "remarks": list(self.remarks),
+        }
 
 
-def write_page_of_several(
-    path: Path, runs: Sequence[RunOfSeveral], correlation: TaskCorrelation | str, remarks: Sequence[str] = ()
-) -> None:
-    """Write the page.
+def several_runs(
+    runs: Sequence[RunOfSeveral],
+    families: Mapping[str, Sequence[Path]] | None = None,
+) -> SeveralRuns:
+    """All that a page says of these runs.
 
     Args:
-        path: the HTML file, replaced where it exists.
         runs: in the order of the page.
-        correlation: of their tasks, or why there is none.
-        remarks: what keeps the runs from being alike, in sentences without a full stop.
+        families: folders by the name of their family; None finds families by the models' names.
 
     Raises:
-        RunFolderError: it cannot be written there.
+        UsageError: a family cannot be drawn.
     """
-    page = render_page_of_several(runs, correlation, remarks)
-    try:
-        path.write_bytes(page.encode("utf-8", errors="replace"))  # a model's name can hold half a surrogate pair
-    except OSError as error:
-        raise RunFolderError(f"{path} cannot be written ({error.strerror}): name another file with -o") from error
+    groups = comparable_groups(runs)
+    names = {id(run): name for run, name in zip(runs, distinct_names(runs), strict=True)}
+    published, reasons = published_rankings(groups, names)
+    return SeveralRuns(
+        runs=tuple(runs),
+        groups=groups,
+        families=families_of(groups, families),
+        partings=partings_of(groups),
+        correlation=correlation_of(runs),
+        published=published,
+        not_published=reasons,
+        remarks=(*_apart(groups), *_differing(groups)),
+    )
 
 
-def render_page_of_several(
-    runs: Sequence[RunOfSeveral], correlation: TaskCorrelation | str, remarks: Sequence[str] = ()
-) -> str:
-    """The page as HTML. Everything that is put into it is escaped."""
-    from markupsafe import Markup
-
-    names = run_names([run.summary for run in runs])
-    values: dict[str, Any] = {
-        "runs": [
-            shown(run.summary, run.design, run.verdict)
-            | {
-                "name": name,
-                "folder": str(run.folder),
-                "average": "–" if run.summary.average is None else f"{run.summary.average:.1f}",
-                "chart": Markup(to_svg(score_by_length(run.summary, run.design))) if run.summary.by_length else "",
-            }
-            for name, run in zip(names, runs, strict=True)
-        ],
-        "remarks": list(remarks),
-        "why_not": correlation if isinstance(correlation, str) else "",
-        "correlation": None if isinstance(correlation, str) else _correlation(correlation, runs[0].design.k),
-    }
-    return render("several.html.j2", values)
+def _endings(groups: Sequence[Comparable]) -> list[str]:
+    """What the names of each group's charts end in: nothing where there is one group, else its suite, and a number."""
+    if len(groups) == 1:
+        return [""]
+    endings: list[str] = []
+    for group in groups:
+        ending = "_" + re.sub(r"[^A-Za-z0-9-]+", "-", f"{group.suite}-{group.protocol}")
+        same = sum(other == ending or other.startswith(f"{ending}-") for other in endings)
+        endings.append(f"{ending}-{same + 1}" if same else ending)
+    return endings
 
 
-def _correlation(correlation: TaskCorrelation, k: int) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    scores = correlation.scores
-    return {
-        "figure": Markup(to_svg(correlation_figure(correlation, MARKED_AT))),  # our own drawing
-        "coefficient": "Pearson's r" if correlation.method == "pearson" else "Spearman's rho",
-        "tasks": len(scores.tasks),
-        "points": len(scores.points),
-        "marked_at": f"{MARKED_AT:g}",
-        "constant": correlation.constant,
-        "left_out_tasks": scores.left_out_tasks,
-        "left_out_points": [f"{model} at {format_length(length, k)}" for model, length in scores.left_out_points],
-        "thresholds": [_threshold(correlation, threshold) for threshold in THRESHOLDS],
-    }
+def _apart(groups: Sequence[Comparable]) -> list[str]:
+    """Which runs share no axis, where there are several groups."""
+    if len(groups) < 2:
+        return []
+    told = "; ".join(f"{described(group)} (K = {group.k:,}): {', '.join(group.names)}" for group in groups)
+    return [
+        f"Other suites, protocols or tasks are other questions, and stand in tables and charts of their own: {told}"
+    ]
 
 
-def _threshold(correlation: TaskCorrelation, threshold: float) -> dict[str, Any]:
-    redundancy = correlation.redundant(threshold)
-    return {
-        "threshold": f"{threshold:g}",
-        "dropped": redundancy.dropped,
-        "kept": redundancy.kept,
-        "groups": [group for group in correlation.clusters(threshold) if len(group) > 1],
-    }
+def _differing(groups: Sequence[Comparable]) -> list[str]:
+    """Tasks of one name that are not the same in all runs of a group, and so in none of its common means."""
+    told: list[str] = []
+    for group in groups:
+        names = dict.fromkeys(task for run in group.runs for task in run.tasks)
+        differing = [
+            name for name in names if len({run.variants.get(name) for run in group.runs if name in run.tasks}) > 1
+        ]
+        if differing:
+            told.append(
+                f"Not the same task in all runs of {described(group)} (version or parameters): {', '.join(differing)}"
+            )
+    return told
+
+
+def _claimed(group: Comparable, ending: str) -> list[Chart]:
+    """Claimed against effective length of the models that claim one, or that are compared with one that does."""
+    if not any(run.claimed_tokens for run in group.runs):
+        return []
+    rows = [
+        claimed_row(name, run.summary, run.design, run.claimed_tokens)
+        for name, run in group.named
+        if run.design.lengths
+    ]  # fmt: skip
+    return [
+        Chart(
+            f"claimed_and_effective{ending}",
+            lambda width: claimed_against_effective(rows, width),
+            lambda: claimed_values(rows),
+            claimed_text(rows),
+            "Claimed against effective length, on a logarithmic axis. A line spans the tested lengths; broad: what"
+            " cannot be excluded at 95 %.",
+        )
+    ]

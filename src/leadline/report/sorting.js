@@ -1,4 +1,5 @@
 // Tables marked data-sorted are sorted by the column whose head is pressed: upwards, downwards, as they were.
+// A cell with data-sort is sorted by that number, whatever it shows.
 // Without this script the heads are plain text and nothing else is missing.
 "use strict";
 for (const table of document.querySelectorAll("table[data-sorted]")) {
@@ -7,7 +8,8 @@ for (const table of document.querySelectorAll("table[data-sorted]")) {
   const rows = bodies.map((body) => [...body.rows]);
   const stays = (row) => /group|mean|passes/.test(row.className);
   const shown = (row, column) => row.cells[column].firstChild?.textContent.trim() ?? "";
-  const figure = (row, column) => parseFloat(shown(row, column).replace("−", "-").replace(/^[^\d.+-]+(?=\d)/, ""));
+  const read = (text) => parseFloat(text.replace("−", "-").replace(/^[^\d.+-]+(?=\d)/, ""));
+  const figure = (row, column) => read(row.cells[column].dataset.sort ?? shown(row, column));
   const compare = (column, sign) => (one, other) => {
     if (column === 0) return sign * shown(one, 0).localeCompare(shown(other, 0), undefined, { numeric: true });
     const [first, second] = [figure(one, column), figure(other, column)];
