@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import vl_convert
+from rich.console import Console
+from rich.text import Text
 
+import leadline
 from leadline.data.cache import sha256_of
 from leadline.data.loading import load_tokenizer
 from leadline.data.question_cache import kept_questions
@@ -28,6 +31,7 @@ from leadline.tokenizers.counting import Counter
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SHOWN = 160
 LENGTHS = (512, 1024, 2048)
+PICTURE_COLUMNS = 84
 
 
 class MadeUpQuestions(Sources):
@@ -245,6 +249,35 @@ def printed(block: str, names: dict[str, Any]) -> str:
     return f"\n```text\n{text}\n```\n" if text else ""
 
 
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        """Colours, as people see them."""
+        return True
+
+
+def measured() -> leadline.Run:
+    """The newest run of suite `quick` on the model in the box below `runs`; a small one is made where there is none."""
+    folders = [path.parent for path in (DOCS.parent / "runs").glob("local/quick-*/run.json")]
+    if folders:
+        return leadline.open_run(max(folders, key=lambda folder: (folder / "run.json").stat().st_mtime))
+    print("asking the model in the box, one sample of each task: some minutes", flush=True)
+    return leadline.measure(samples=1, lengths="1k,2k,4k", out=DOCS.parent / "runs", progress=True)
+
+
+def verdict_picture(run: leadline.Run) -> str:
+    """The table and the verdict as a terminal shows them, as an SVG that fetches no font."""
+    os.environ |= {"COLUMNS": str(PICTURE_COLUMNS), "TERM": "xterm-256color"}
+    terminal = Terminal()
+    run.show(terminal)
+    console = Console(record=True, file=io.StringIO(), width=PICTURE_COLUMNS, force_terminal=True)
+    console.print(Text.from_ansi(terminal.getvalue()))
+    title = f"leadline run {run.summary.suite} --model local"
+    drawn = console.export_svg(title=title, unique_id="verdict")
+    return re.sub(r"\s*@font-face \{.*?\}", "", drawn, flags=re.DOTALL)
+
+
 def main() -> None:
     """Write everything."""
     sampler = make_sampler()
@@ -256,7 +289,9 @@ def main() -> None:
         svg = vl_convert.vegalite_to_svg(chart)
         (DOCS / "images" / f"frequencies_{name}.svg").write_text(svg, encoding="utf-8")
     (DOCS / "python.md").write_text(python_page(), encoding="utf-8")
-    print(f"wrote {DOCS / 'tasks.md'} and its pictures, {DOCS / 'python.md'}")
+    picture = DOCS / "images" / "verdict.svg"
+    picture.write_text(verdict_picture(measured()), encoding="utf-8")
+    print(f"wrote {DOCS / 'tasks.md'} and its pictures, {DOCS / 'python.md'}, {picture}")
 
 
 if __name__ == "__main__":

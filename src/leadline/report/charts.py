@@ -132,17 +132,17 @@ def _cycle(values: tuple[Any, ...], count: int) -> list[Any]:
 def finished(chart: Any, width_px: int, height_px: int) -> dict[str, Any]:
     """The Vega-Lite description of an Altair chart, with the look that all charts of a page share."""
     described: dict[str, Any] = chart.properties(width=width_px, height=height_px, background="transparent").to_dict()
-    return _shown(described) | {"config": look()}
+    return described | {"config": look()}
 
 
-def _shown(value: Any) -> Any:
-    """The same with every text fit to be shown: a control character in a name is no XML and would end the drawing."""
+def drawable(value: Any) -> Any:
+    """A description with every text fit to be shown: a control character is no XML, at which the drawer gives up."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {name: _shown(part) for name, part in value.items()}
+        return {name: drawable(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_shown(part) for part in value]
+        return [drawable(part) for part in value]
     return value
 
 
@@ -180,7 +180,7 @@ def to_svg(chart: dict[str, Any]) -> str:
     """The chart drawn as one SVG element."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(chart)
+    return vl_convert.vegalite_to_svg(drawable(chart))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+from leadline.analysis.summary import summarise
 from leadline.report.charts import SERIES_COLOURS, score_by_length, to_svg
 
-from .conftest import Run
+from .conftest import Run, design_of, records_of
 
 
 def rows_of(chart: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -52,3 +54,13 @@ def test_lengths_are_labelled_as_people_write_them(plain: Run) -> None:
 
 def test_a_run_without_records_can_be_drawn(empty: Run) -> None:
     assert to_svg(score_by_length(empty.summary, empty.design)).startswith("<svg")
+
+
+def test_a_name_that_is_no_xml_is_drawn_with_its_code_points() -> None:
+    """A control character in a label would end the drawing, and the program with it."""
+    design = design_of((1024, 2048))
+    first, *others = design.tasks
+    design = replace(design, tasks=(replace(first, category="kept\x1b[31m\u202e"), *others))
+    run = summarise(records_of(design, {}, 2048), design)
+    svg = to_svg(score_by_length(run, design))
+    assert "kept[U+001B][31m[U+202E]" in svg
