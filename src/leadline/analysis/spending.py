@@ -23,7 +23,6 @@ class Spending:
         prompt_tokens: as the server counts them, or by the local tokenizer where it does not tell.
         cached_tokens: how many of them came from a prefix cache; None where no server told.
         output_tokens: of the answers, reasoning included; None where no server told.
-        untold: answers whose output tokens the server did not tell.
         timed: requests whose time is known.
         latency_s: from request to answer, all of those added; None where none is known.
         timed_output_tokens: of the timed requests whose server told them, for a speed.
@@ -36,7 +35,6 @@ class Spending:
     prompt_tokens: int = 0
     cached_tokens: int | None = None
     output_tokens: int | None = None
-    untold: int = 0
     timed: int = 0
     latency_s: float | None = None
     timed_output_tokens: int = 0
@@ -110,7 +108,6 @@ class _Sums:
     told_cached: int = 0
     output: int = 0
     told_output: int = 0
-    answers: int = 0
     timed: int = 0
     latency_s: float = 0.0
     timed_output: int = 0
@@ -124,7 +121,6 @@ class _Sums:
         if response.error is not None:
             self.errors += 1
             return
-        self.answers += 1
         self.prompt += response.prompt_tokens if response.prompt_tokens is not None else record.prompt_tokens or 0
         if response.cached_tokens is not None:
             self.told_cached += 1
@@ -152,7 +148,6 @@ class _Sums:
             prompt_tokens=self.prompt,
             cached_tokens=self.cached if self.told_cached else None,
             output_tokens=self.output if self.told_output else None,
-            untold=self.answers - self.told_output,
             timed=self.timed,
             latency_s=self.latency_s if self.timed else None,
             timed_output_tokens=self.timed_output,

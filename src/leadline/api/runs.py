@@ -116,19 +116,17 @@ class Run:
 
     @cached_property
     def cost(self) -> Cost | None:
-        """What the run's tokens cost so far; None where the price, or a count of tokens, is not known."""
+        """What the run's tokens cost so far, in US dollars; None where their price is not known."""
         from leadline.report.spent import Cost
-        from leadline.run.prices import price_of_run
+        from leadline.run.prices import Bill, price_of_run
         from leadline.spec import RunSpec
 
-        total = self.findings.spending[-1] if self.findings.spending else None
-        if total is None or total.untold:
+        bill = Bill(price_of_run(RunSpec.model_validate(self.manifest["spec"])))
+        if bill.price is None:
             return None
-        price = price_of_run(RunSpec.model_validate(self.manifest["spec"]))
-        if price is None:
-            return None
-        usd = price.cost_usd(total.prompt_tokens, total.output_tokens or 0, total.cached_tokens or 0)
-        return Cost(usd, price.source)
+        for record in self.records:
+            bill.add(record)
+        return None if bill.usd is None else Cost(bill.usd, bill.price.source)
 
     @property
     def charts(self) -> tuple[str, ...]:

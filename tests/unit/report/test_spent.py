@@ -17,7 +17,7 @@ from leadline.report.standing import standing_section
 
 from .conftest import Run, records_of
 
-ALL = Spending(None, 12, 2, 48_000, 12_000, 600, 0, 10, 20.0, 600, 20.0)
+ALL = Spending(None, 12, 2, 48_000, 12_000, 600, 10, 20.0, 600, 20.0)
 
 
 def test_figures_of_all_lengths_and_a_row_for_each() -> None:
