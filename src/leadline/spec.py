@@ -91,6 +91,7 @@ class RunSpec(BaseModel):
     reasoning_markers: str = "<think>,</think>"
     shard: str | None = None
     stop: Literal["certain", "never"] = "never"
+    no_control: bool = False
     claim: Literal["lengths", "effective"] = "lengths"
     confidence: float = Field(0.95, ge=0.5, lt=1)
     margin: float = Field(1.0, ge=0, lt=100)
@@ -164,6 +165,15 @@ class RunSpec(BaseModel):
                 f"--shard {self.shard} cannot be joined with --stop certain, which must see all answers: leave out one"
             )
         return self
+
+    @property
+    def suite_shortest(self) -> int:
+        """The suite's own shortest length, in tokens.
+
+        Raises:
+            UsageError: there is no such suite.
+        """
+        return min(parse_length(part, self.k) for part in _parts(suite_data(self.suite)["lengths"]))
 
     def shard_of(self) -> tuple[int, int]:
         """Which share of the items this process asks, as (number from 0, shares)."""

@@ -52,6 +52,7 @@ class Design:
         stopped_lengths: lengths at which a stop rule decided before all samples were asked, so that fewer trials do
             not make a cell incomplete.
         stopped: what the stop rule says of each length; None where the run has none.
+        control_length: the suite's shortest length, where a model should not be weak; None where it is not known.
 
     Raises:
         ValueError: lengths do not ascend, a task's name occurs twice, or the weights are not for these lengths.
@@ -75,6 +76,7 @@ class Design:
     weights: Mapping[int, float] = field(default_factory=dict[int, float])
     base: BaseRule | None = None
     stopped: StoppedRun | None = None
+    control_length: int | None = None
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from leadline.analysis.base_score import BaseScore, Observation
 from leadline.analysis.cells import Cell, Trial, make_cell
 from leadline.analysis.closed_book import ClosedBook, ClosedBookCount
+from leadline.analysis.control import ShortControl, short_control
 from leadline.analysis.design import Design
 from leadline.analysis.effective import (
     EffectiveLength,
@@ -28,11 +29,12 @@ from leadline.analysis.lengths import (
     weighted_average,
 )
 from leadline.analysis.names import NameCount, Names
+from leadline.analysis.no_context import NoContext, NoContextCount
 from leadline.analysis.stopped import StoppedRun
 from leadline.analysis.subsets import SUBSET_FACTORS, Subset, subsets
-from leadline.items import Factor
+from leadline.items import SHORT_CONTROL, Factor
 from leadline.records import Record
-from leadline.scoring.trials import score
+from leadline.scoring.trials import Scored, score
 
 _TrialName = tuple[int, str, int, int, str]
 
@@ -88,6 +90,8 @@ class Summary:
             since their means lie where the rule happened to stop.
         names: accuracy by name, of tests whose answer is a name that is drawn.
         closed_book: what these score without any text, where that was asked.
+        no_context: what questions on documents score without documents, where that was asked.
+        control: whether the model is weak at the suite's shortest length already, where that was asked.
     """
 
     model: str
@@ -112,6 +116,8 @@ class Summary:
     stopped: StoppedRun | None = None
     names: Names | None = None
     closed_book: tuple[ClosedBook, ...] = ()
+    no_context: tuple[NoContext, ...] = ()
+    control: ShortControl | None = None
 
     def cell(self, task: str, length: int) -> Cell:
         """The cell of this task at this length.
@@ -161,6 +167,8 @@ class Summary:
             **({} if self.stopped is None else {"stopping": self.stopped.as_dict()}),
             **({} if self.base is None else {"base": self.base.as_dict()}),
             **({} if self.names is None else {"names": self.names.as_dict()}),
+            **({} if self.control is None else {"control": self.control.as_dict()}),
+            **({"no_context": [one.as_dict() for one in self.no_context]} if self.no_context else {}),
             **({"closed_book": [check.as_dict() for check in self.closed_book]} if self.closed_book else {}),
             **({"subsets": [subset.as_dict() for subset in self.subsets]} if self.subsets else {}),
         }
@@ -185,6 +193,7 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
     words are kept for each trial, never a record.
     """
     tokens, names, closed_book = Tokens(), NameCount(), ClosedBookCount()
+    no_context, beside = NoContextCount(design), defaultdict[str, dict[_TrialName, Trial]](dict)
     trials: dict[tuple[str, int], dict[_TrialName, Trial]] = defaultdict(dict)
     observed: dict[str, dict[tuple[_TrialName, int], Observation]] = defaultdict(dict)
     labels: dict[str, dict[str, str]] = {}
@@ -192,28 +201,29 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
     for record in records:
         tokens.add(record)
         closed_book.add(record)
-        item = record.key.item
-        if (item.task, record.key.length) not in wanted or record.key.is_control:
+        key, item = record.key, record.key.item
+        if (item.task, key.length) not in wanted and not key.is_control:
             continue
-        name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(record.key.wording))
+        name = (item.version, sys.intern(item.params), item.seed, item.index, sys.intern(key.wording))
         scored = score(record)
-        names.add(record, scored)
         of_item = name[:-1]
-        late = design.stopped is not None and not design.stopped.counts(item.task, record.key.length, item.index)
+        late = design.stopped is not None and not design.stopped.counts(item.task, key.length, item.index)
+        if key.is_control or not late:
+            no_context.add(record, scored)
+        if key.is_control:
+            if key.wording == SHORT_CONTROL and key.length == design.control_length:
+                beside[item.task][name] = _trial(record, scored, of_item)
+            continue
+        if not late:
+            names.add(record, scored)
         if scored is None or late:
-            observed[item.task].pop((name, record.key.length), None)
+            observed[item.task].pop((name, key.length), None)
         elif design.base is not None:
             pair = _note_pair(record.factors, labels)
             place = record.factors.get("depth", record.factors.get("from_end", 0))
             depth = float(place) if isinstance(place, int | float) else 0.0
-            observed[item.task][name, record.key.length] = Observation(
-                pair, depth, record.key.length, of_item, scored.recall
-            )
-        trials[item.task, record.key.length][name] = (
-            Trial(record.outcome, None, None, of_item)
-            if scored is None
-            else Trial(record.outcome, scored.recall, scored.strict, of_item)
-        )
+            observed[item.task][name, key.length] = Observation(pair, depth, key.length, of_item, scored.recall)
+        trials[item.task, key.length][name] = _trial(record, scored, of_item)
     cells = tuple(
         make_cell(
             task,
@@ -226,17 +236,28 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         for task in design.tasks
         for length in design.lengths
     )
-    if design.base is None:
-        return replace(_summary(cells, design, tokens), names=names.result(), closed_book=closed_book.result())
     found = [
         subset
         for task in design.tasks
-        if observed[task.name]
+        if design.base is not None and observed[task.name]
         for subset in subsets(task.name, list(observed[task.name].values()), labels, design.base)
     ]
+    made = _summary(cells, design, tokens, tuple(found))
     return replace(
-        _summary(cells, design, tokens, tuple(found)), names=names.result(), closed_book=closed_book.result()
+        made,
+        names=names.result(),
+        closed_book=closed_book.result(),
+        no_context=no_context.result(),
+        control=short_control(
+            made.by_length, cells, design, {task: list(trials.values()) for task, trials in beside.items()}
+        ),
     )
+
+
+def _trial(record: Record, scored: Scored | None, item: Hashable) -> Trial:
+    if scored is None:
+        return Trial(record.outcome, None, None, item)
+    return Trial(record.outcome, scored.recall, scored.strict, item)
 
 
 def _counted(trials: Mapping[_TrialName, Trial], design: Design, task: str, length: int) -> tuple[Trial, ...]:

@@ -81,7 +81,8 @@ def verdict(summary: Summary, design: Design) -> str:
         clauses.append(f"with every shorter length passing too, it is {_label(strict, design)}")
     if main.undecided and main.no_claim != "incomplete":
         clauses.append(_incomplete(main.undecided, design))
-    return "; ".join(clauses)
+    weak = None if summary.control is None else summary.control.caveat(_k(summary.control.length, design))
+    return "; ".join([*clauses, *([] if weak is None else [weak])])
 
 
 def _at_tested_lengths(summary: Summary, design: Design, rule: BaseRule) -> tuple[Summary, Design]:

@@ -51,6 +51,7 @@ def measure(
     price: str | None = None,
     shard: str | None = None,
     stop: Literal["certain", "never"] | None = None,
+    no_control: bool | None = None,
     claim: Literal["lengths", "effective"] | None = None,
     confidence: float | None = None,
     margin: float | None = None,
@@ -101,6 +102,8 @@ def measure(
         price: US dollars for a million prompt and a million output tokens: ``"2.5,10"``.
         shard: ask only share i of n: ``"i/n"``.
         stop: ``certain`` asks each length in a random order and stops where its verdict is certain.
+        no_control: ask nothing beside the lengths, neither items at the suite's shortest one nor questions without
+            documents.
         claim: what that is certain of: each length's verdict (``lengths``, the default), or the ``effective`` length.
         confidence: of the claim, 0.95 by default.
         margin: points around the threshold within which a length may be left undecided; 1 by default, 0 for none.

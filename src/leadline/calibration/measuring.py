@@ -69,7 +69,7 @@ class Bench:
         from leadline.run.runner import run
 
         self.say(f"reader/{reader} on {suite}")
-        settings = {"seed": self.seed, "offline": self.offline} | options
+        settings = {"seed": self.seed, "offline": self.offline, "no_control": True} | options
         spec = resolve(suite, {"model": f"reader/{reader}", "out": self.folder, **settings})
         made = open_run(completed(run(spec, _Unheard())).folder)
         self.versions = dict(made.manifest["versions"])

@@ -111,6 +111,14 @@ Stop = Annotated[
         show_default="never",
     ),
 ]
+NoControl = Annotated[
+    bool,
+    typer.Option(
+        "--no-control",
+        help="Ask nothing beside the lengths: neither a few items at the suite's shortest length, which tell whether "
+        "the model is weak there already, nor questions without their documents.",
+    ),
+]
 Claim = Annotated[
     str | None,
     typer.Option(

@@ -16,6 +16,7 @@ from leadline.cli.tables import print_table
 from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.run.certain import bundles_of, target_of
+from leadline.run.controls import controls_of
 from leadline.run.forecast import CellForecast, Forecast, forecast
 from leadline.run.prices import PAID, price_of_run
 from leadline.run.saving import StoppingForecast, stopping_forecast
@@ -49,6 +50,7 @@ def plan(
     concurrency: opt.Concurrency = None,
     price: opt.Price = None,
     stop: opt.Stop = None,
+    no_control: opt.NoControl = False,
     claim: opt.Claim = None,
     confidence: opt.Confidence = None,
     margin: opt.Margin = None,
@@ -92,6 +94,7 @@ def plan(
         concurrency=concurrency,
         price=price,
         stop=stop,
+        no_control=no_control,
         claim=claim,
         confidence=confidence,
         margin=margin,
@@ -136,7 +139,8 @@ async def _forecast(spec: RunSpec) -> tuple[Forecast, dict[str, tuple[int, ...]]
         sampler = open_sampler(spec, backend, Sources(offline=spec.offline))
         check_lengths(spec, tasks, sampler)
         lanes = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
-        made = forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes)
+        controls = controls_of(spec, tasks)
+        made = forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes, controls)
         return made, bundles_of(spec, sampler.sources)
     finally:
         await backend.aclose()
@@ -155,6 +159,11 @@ def _show(made: Forecast, spec: RunSpec) -> None:
     share = made.saved_tokens / made.prompt_tokens if made.prompt_tokens else 0.0
     print(f"trials: {made.trials:,}")
     print(f"prompt tokens: {made.prompt_tokens:,}; at most {made.output_tokens:,} output tokens")
+    if made.control_trials:
+        print(
+            f"of these {made.control_trials:,} trials and {made.control_tokens:,} prompt tokens are controls beside "
+            "the lengths (--no-control)"
+        )
     _show_price(made, spec)
     print(f"a prefix cache can save {made.saved_tokens:,} prompt tokens ({share:.0%})")
     if any(cell.absent for cell in made.cells):

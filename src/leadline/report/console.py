@@ -18,6 +18,7 @@ from leadline.analysis.lengths import LengthScore
 from leadline.analysis.positions import Positions
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length
+from leadline.report.controls import control_sentences
 from leadline.report.failures import kind_name, kinds_of, wrong_answers
 from leadline.report.names import name_sentences
 from leadline.report.stopped import MARK, MARK_MEANS, marked, stopped_sentences
@@ -47,7 +48,8 @@ def show(summary: Summary, design: Design, verdict: str, file: TextIO, findings:
         console = Console(file=file, highlight=False, no_color=True, width=width)
     for block in blocks:
         console.print(_table(rows, block, design))
-    _say(console, [*_remarks(summary, design, dash), *_stopped(design, mark)], dash)
+    beside = control_sentences(summary, design)
+    _say(console, [*_remarks(summary, design, dash), *_stopped(design, mark), *beside], dash)
     _show_subsets(console, summary, design, dash)
     _say(console, name_sentences(summary), dash)
     if findings is not None:

@@ -27,7 +27,7 @@ def closed_book_controls(tasks: Sequence[Task], length: int, sources: Sources) -
     asked = [task for task in tasks if isinstance(task, Nolima)]
     own = [task for task in asked if task.params.variant not in SAME_QUESTIONS]
     return [
-        Control(NO_CONTEXT, bare, length, task.pairs(sources))
+        Control(NO_CONTEXT, bare, length, range(task.pairs(sources)))
         for task in own or asked[:1]
         if (bare := task.without_context()) is not None
     ]

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from leadline.items import TrialKey
+from leadline.analysis.no_context import CATEGORY
+from leadline.items import NO_CONTEXT, SHORT_CONTROL, TrialKey
 from leadline.run.schedule import Round, Trial, shared_prefix
+from leadline.run.stopping import Stratum
 from leadline.sampler import Sampler
+from leadline.spec import RunSpec
 from leadline.tasks.base import Task, item_key
+
+SHORT_ITEMS = 5
+"""Items of each task that are asked at the suite's shortest length, beside a run of greater lengths."""
+
+QUESTIONS_ALONE = 25
+"""Questions of each question-answering task that are asked without documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +32,45 @@ class Control:
         wording: which control it is, one of `leadline.items.CONTROL_WORDINGS`.
         task: as the control asks it: the run's own, or what `Task.without_context` makes of it.
         length: in tokens.
-        items: how many; the first ones of the task.
+        indices: of its items.
     """
 
     wording: str
     task: Task
     length: int
-    items: int
+    indices: Sequence[int]
 
     def keys(self, seed: int) -> list[TrialKey]:
         """The keys of its trials."""
-        return [TrialKey(item_key(self.task, seed, index), self.length, self.wording) for index in range(self.items)]
+        return [TrialKey(item_key(self.task, seed, index), self.length, self.wording) for index in self.indices]
+
+
+def controls_of(spec: RunSpec, tasks: Sequence[Task]) -> list[Control]:
+    """What a run asks beside its cells: its tasks at the suite's shortest length, and questions without documents.
+
+    A run that asks that length has its control there. With a stop rule, the questions are those that it asks first.
+    """
+    if spec.no_control:
+        return []
+    found: list[Control] = []
+    shortest = spec.suite_shortest
+    if min(spec.lengths) > shortest:
+        few = range(min(SHORT_ITEMS, spec.samples))
+        found += [Control(SHORT_CONTROL, task.at_length(shortest), shortest, few) for task in tasks]
+    for task in tasks:
+        bare = task.without_context() if task.category == CATEGORY else None
+        if bare is not None:
+            found.append(Control(NO_CONTEXT, bare, shortest, _first(spec, task)))
+    return found
+
+
+def _first(spec: RunSpec, task: Task) -> Sequence[int]:
+    """Items that a run is sure to ask with their documents too."""
+    order: Sequence[int] = range(spec.samples)
+    if spec.stop == "certain":
+        (stratum,) = Stratum.of_task(spec.seed, task.name, spec.samples)
+        order = [index for group in stratum.groups for index in group]
+    return order[:QUESTIONS_ALONE]
 
 
 def control_round(

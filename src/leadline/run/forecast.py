@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.items import Prefix
+from leadline.run.controls import Control
 from leadline.sampler import Sampler
 from leadline.sizing.haystack import is_windowed
 from leadline.tasks.base import Task
@@ -53,7 +54,7 @@ class CellForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A whole run.
+    """A whole run; `controls` are asked beside its cells.
 
     `saved_tokens` are prompt tokens that a server with a prefix cache of one context for each request in flight need
     not compute, when the trials come in the order of `leadline run`.
@@ -61,21 +62,36 @@ class Forecast:
 
     cells: tuple[CellForecast, ...]
     saved_tokens: int
+    controls: tuple[CellForecast, ...] = ()
 
     @property
     def trials(self) -> int:
-        """Trials of the whole run."""
-        return sum(cell.trials for cell in self.cells)
+        """Trials of the whole run, controls included."""
+        return sum(cell.trials for cell in self._all)
 
     @property
     def prompt_tokens(self) -> int:
-        """Prompt tokens of the whole run."""
-        return sum(cell.prompt_tokens for cell in self.cells)
+        """Prompt tokens of the whole run, controls included."""
+        return sum(cell.prompt_tokens for cell in self._all)
 
     @property
     def output_tokens(self) -> int:
-        """Output tokens of the whole run, at most."""
-        return sum(cell.output_tokens for cell in self.cells)
+        """Output tokens of the whole run at most, controls included."""
+        return sum(cell.output_tokens for cell in self._all)
+
+    @property
+    def control_trials(self) -> int:
+        """Trials of the controls."""
+        return sum(cell.trials for cell in self.controls)
+
+    @property
+    def control_tokens(self) -> int:
+        """Prompt tokens of the controls."""
+        return sum(cell.prompt_tokens for cell in self.controls)
+
+    @property
+    def _all(self) -> tuple[CellForecast, ...]:
+        return (*self.cells, *self.controls)
 
     def as_dict(self) -> dict[str, Any]:
         """The forecast as ``leadline plan --json`` prints it."""
@@ -84,6 +100,7 @@ class Forecast:
             "prompt_tokens": self.prompt_tokens,
             "output_tokens": self.output_tokens,
             "saved_tokens": self.saved_tokens,
+            "controls": {"trials": self.control_trials, "prompt_tokens": self.control_tokens},
             "cells": [cell.as_dict() for cell in self.cells],
         }
 
@@ -112,6 +129,7 @@ def forecast(
     samples: int,
     context_tokens: int | None,
     lanes: int,
+    controls: Sequence[Control] = (),
 ) -> Forecast:
     """What asking these tasks at these lengths would take.
 
@@ -122,6 +140,7 @@ def forecast(
         samples: how many of each task and length.
         context_tokens: the longest request that the model accepts, or None.
         lanes: requests in flight, each with a cached context of its own.
+        controls: what is asked besides.
     """
     cells: list[CellForecast] = []
     queue: list[_Place] = []
@@ -146,7 +165,10 @@ def forecast(
                         prefixes[variant, index] = sampler.plan(variant, index).prefix
                     prefix = prefixes.get((variant, index))
                     queue.append(_place(prefix, number, length, tokens, opening, is_windowed(variant)))
-    return Forecast(tuple(cells), _saved(queue, lanes))
+    beside = tuple(
+        _cell(sampler, control.task, control.length, len(control.indices), context_tokens) for control in controls
+    )
+    return Forecast(tuple(cells), _saved(queue, lanes), beside)
 
 
 def _cell(sampler: Sampler, task: Task, length: int, samples: int, context_tokens: int | None) -> CellForecast:

@@ -22,6 +22,7 @@ from leadline.requests import ModelFacts
 from leadline.run.identity import identity_hash
 from leadline.run.store import write_atomically
 from leadline.spec import RunSpec
+from leadline.suites import suite_names
 from leadline.tasks.registry import RULER_TASKS, make_task
 from leadline.values import parse_threshold, parse_weights
 
@@ -166,6 +167,7 @@ def design_of(manifest: Mapping[str, Any]) -> Design:
         category_thresholds={} if named is None else named.categories,
         category_tasks={} if named is None else _tasks_by_category(),
         weights={length: weight for length, weight in spec.weights.items() if length in lengths},
+        control_length=spec.suite_shortest if spec.suite in suite_names() else None,
     )
 
 

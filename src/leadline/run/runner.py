@@ -17,6 +17,7 @@ from leadline.records import ASK_AGAIN, Record
 from leadline.run.certain import Asking, bundles_of, check_same_design, target_of
 from leadline.run.closed_book import closed_book_rounds
 from leadline.run.closing import Cells
+from leadline.run.controls import control_round, controls_of
 from leadline.run.engine import Engine
 from leadline.run.framing import check_lengths, open_sampler
 from leadline.run.identity import folder_name, identity
@@ -167,7 +168,10 @@ async def _measure(
             reasoning_markers=parse_markers(spec.reasoning_markers),
         )
         progress.begin(schedule.estimate_by_cell())
-        beside = closed_book_rounds(spec, tasks, sampler, known.done)
+        beside = chain(
+            [control_round(0, controls_of(spec, tasks), sampler, known.done, spec.shard_of())],
+            closed_book_rounds(spec, tasks, sampler, known.done),
+        )
         for made in chain(beside, _rounds(schedule, asking)):
             if (limit := _passed_limit(spec, known.bill, made)) is not None:
                 progress.say(

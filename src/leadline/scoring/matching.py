@@ -145,12 +145,12 @@ def _extras(tidy: str, folded: str, distractors: Iterable[str], pattern: str | N
 
 
 def _equal(answer: str, form: str) -> bool:
-    wanted = _normalised(form)
+    wanted = normalised(form)
     # A form that is nothing but articles or punctuation would equal an empty answer.
-    return _normalised(answer) == wanted if wanted else _fold(answer).strip() == _fold(form).strip()
+    return normalised(answer) == wanted if wanted else _fold(answer).strip() == _fold(form).strip()
 
 
-def _normalised(text: str) -> str:
+def normalised(text: str) -> str:
     """SQuAD's normalisation (Rajpurkar et al. 2016, section 6.1), extended to punctuation beyond ASCII."""
     kept = "".join(
         character

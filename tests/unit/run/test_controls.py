@@ -15,15 +15,16 @@ from leadline.items import CONTROL_WORDINGS, NO_CONTEXT, SHORT_CONTROL, ItemKey,
 from leadline.records import Record
 from leadline.requests import Request, Response
 from leadline.run.closing import cell_of
-from leadline.run.controls import Control, control_round
+from leadline.run.controls import QUESTIONS_ALONE, SHORT_ITEMS, Control, control_round, controls_of
 from leadline.run.schedule import Trial
+from leadline.run.stopping import Stratum
 from leadline.spec import resolve
 from leadline.tasks.registry import make_task
 
 from .conftest import Bench, StubBackend, right
 
 TASK = make_task("niah_single_1")
-SHORT = Control(SHORT_CONTROL, TASK, 1024, 5)
+SHORT = Control(SHORT_CONTROL, TASK, 1024, range(5))
 
 
 def test_a_control_is_marked_on_its_key_and_in_its_record() -> None:
@@ -92,3 +93,34 @@ def test_other_tasks_have_nothing_to_ask_without_their_text() -> None:
     assert all(
         task.without_context() is None for task in resolve("quick", {"tasks": "vt,cwe,niah_single_1"}).make_tasks()
     )
+
+
+def asked(**options: object) -> list[tuple[str, str, int, int]]:
+    spec = resolve("ruler", {"tasks": "vt,qa_1", "samples": 100} | options)
+    return [
+        (control.wording, control.task.name, control.length, len(control.indices))
+        for control in controls_of(spec, spec.make_tasks())
+    ]
+
+
+def test_a_run_of_greater_lengths_asks_a_few_items_at_the_suites_shortest() -> None:
+    without_documents = (NO_CONTEXT, "qa_1", 4096, QUESTIONS_ALONE)
+    assert asked(lengths="32k") == [
+        (SHORT_CONTROL, "vt", 4096, SHORT_ITEMS),
+        (SHORT_CONTROL, "qa_1", 4096, SHORT_ITEMS),
+        without_documents,
+    ]
+    assert asked(lengths="4k,32k") == [without_documents]
+    assert asked(lengths="1k") == [without_documents]
+    assert [one[3] for one in asked(lengths="32k", samples=2)] == [2, 2, 2]
+
+
+def test_controls_can_be_left_out() -> None:
+    assert asked(lengths="32k", no_control=True) == []
+
+
+def test_with_a_stop_rule_the_questions_alone_are_those_that_are_asked_first() -> None:
+    spec = resolve("ruler", {"tasks": "qa_1", "samples": 200, "stop": "certain"})
+    (control,) = controls_of(spec, spec.make_tasks())
+    (stratum,) = Stratum.of_task(spec.seed, "qa_1", 200)
+    assert [(index,) for index in control.indices] == list(stratum.groups[:QUESTIONS_ALONE])
