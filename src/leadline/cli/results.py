@@ -25,8 +25,9 @@ def load_run(
 
 def changed_parameters(run: Run) -> list[str]:
     """Parameters that the user changed, by the names of their options, which a published figure does not share."""
-    spec = run.manifest["spec"]
-    return [*spec.get("set", {}), *(["max-tokens"] if spec.get("max_tokens") is not None else [])]
+    from leadline.report.standing import changed_parameters as changed
+
+    return list(changed(run.manifest))
 
 
 def print_run(run: Run) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from leadline.analysis.design import Design
 from leadline.analysis.summary import Summary
-from leadline.report.charts import score_by_length, to_svg
+from leadline.report.charts import to_svg
+from leadline.report.gallery import mean_chart
 from leadline.report.scores import render, shown
 
 
@@ -12,5 +13,6 @@ def render_fragment(summary: Summary, design: Design, verdict: str) -> str:
     """The HTML of a run, for the middle of a page. Everything that is put into it is escaped."""
     from markupsafe import Markup
 
-    chart = Markup(to_svg(score_by_length(summary, design))) if summary.by_length else ""  # our own drawing
-    return render("notebook.html.j2", {"run": shown(summary, design, verdict), "chart": chart})
+    chart = mean_chart(summary, design)
+    drawn = "" if chart is None else Markup(to_svg(chart.data()))  # our own drawing
+    return render("notebook.html.j2", {"run": shown(summary, design, verdict), "chart": drawn})

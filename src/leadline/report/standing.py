@@ -44,7 +44,7 @@ def standing_section(summary: Summary, design: Design, manifest: Mapping[str, An
             f"not comparable: the published averages are over RULER's 13 tasks, and this run has {len(shared)} of them"
         )
         return StandingSection(None, "", "", reason)
-    run = RunOfSeveral(_THIS, summary, design, "", changed=_changed(manifest))
+    run = RunOfSeveral(_THIS, summary, design, "", changed=changed_parameters(manifest))
     published, reasons = published_rankings(comparable_groups([run]), {id(run): summary.model})
     if not published:
         return StandingSection(None, "", "", "; ".join(reasons))
@@ -53,8 +53,8 @@ def standing_section(summary: Summary, design: Design, manifest: Mapping[str, An
     return StandingSection(published_table(found, {str(_THIS): 1}), info.about, info.source, "")
 
 
-def _changed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """Parameters that the user changed, which a published figure does not share."""
+def changed_parameters(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """Parameters that the user changed, by the names of their options, which a published figure does not share."""
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return ()
