@@ -89,7 +89,7 @@ class ClosedBookCount:
 
     def result(self) -> tuple[ClosedBook, ...]:
         """The check of each task that was asked so."""
-        return tuple(_checked(task, list(trials.values())) for task, trials in self._trials.items() if trials)
+        return tuple(_checked(task, list(trials.values())) for task, trials in sorted(self._trials.items()) if trials)
 
 
 def _checked(task: str, trials: Sequence[_Trial]) -> ClosedBook:

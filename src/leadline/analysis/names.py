@@ -189,7 +189,7 @@ class NameCount:
         labels = {name: name for name in order}
         wrong = [trial for trial in trials if not trial.score]
         return Names(
-            chances=tuple(self._chances.values()),
+            chances=tuple(chance for _, chance in sorted(self._chances.items())),
             by_name=_scores(places, labels, order, Counter(other for trial in wrong for other in trial.others)),
             p=p_of_labels(places, labels),
             wrong=len(wrong),
@@ -209,10 +209,10 @@ def _places(trials: Sequence[_Trial]) -> tuple[Place, ...]:
         Place(
             found[0].group,
             found[0].name,
-            tuple(trial.score for trial in found),
+            tuple(sorted(trial.score for trial in found)),
             math.fsum(trial.score - means[trial.task, trial.length, trial.group] for trial in found),
         )
-        for found in at_place.values()
+        for _, found in sorted(at_place.items())  # records come in any order, and p must not depend on it
     )
 
 

@@ -151,6 +151,20 @@ def test_only_scored_trials_of_the_run_itself_count_and_the_newest_of_each() -> 
     assert {one.name: (one.n, one.score) for one in found.by_name} == {"Ada": (1, 100), "Gustav": (1, 0)}
 
 
+def test_the_order_of_records_changes_nothing() -> None:
+    lucky = rng_for(5, "lucky").fractions(200)
+    records: list[Record] = []
+    for index in range(200):
+        place = index // 4
+        name = SET[rng_for(5, "order", place).below(len(SET))]
+        factors = {"group": f"{place % 3}", "book": "b", "depth": place}
+        records.append(record(name, name if lucky[index] < 0.5 else "nobody", index, factors=factors))
+    found = counted(records)
+    assert found.p is not None
+    assert 0.01 < found.p < 0.99
+    assert counted(records[::-1]) == found
+
+
 def test_a_test_without_names_has_none() -> None:
     count = NameCount()
     key = TrialKey(ItemKey("t", 1, "{}", 1, 0), 250)
