@@ -6,11 +6,12 @@ commands in processes of their own: Playwright holds an event loop in this one, 
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -48,16 +49,20 @@ def browser_path() -> str:
     return found
 
 
+def needed(module: str, package: str) -> Any:
+    """A module of a package that these tests need."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        refuse(f"the package {package} cannot be imported: pip install {package}")
+        raise
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser without a window; it ends with the module, and with it the event loop that it holds."""
     executable = browser_path()
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        refuse("the package playwright cannot be imported: pip install playwright")
-        raise
-    with sync_playwright() as playwright:
+    with needed("playwright.sync_api", "playwright").sync_playwright() as playwright:
         # Root, as in a container, gets no sandbox from Chromium; the pages are our own.
         opened = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield opened

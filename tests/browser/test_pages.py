@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from .conftest import Pages
+from .conftest import Pages, needed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -61,15 +61,14 @@ def test_nothing_is_fetched(page: Page, path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Browser, path: Path, scheme: Literal["light", "dark"]) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
+    axe = needed("axe_playwright_python.sync_playwright", "axe-playwright-python").Axe()
     # The page's policy keeps every script but its own out, axe among them.
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
     page.goto(path.as_uri())
     for details in page.locator("details > summary").all():
         details.click()
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    found: list[dict[str, Any]] = axe.run(page).response["violations"]
     context.close()
     grave = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in grave] == []
