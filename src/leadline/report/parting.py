@@ -36,7 +36,7 @@ def shares_by_length(parting: Parting, width_px: int = 620, height_px: int = 300
     legend = legend_of(names, width_px, alt)
     rows = parting_rows(parting)
     highest = max(_HIGHEST, *(row["share"] for row in rows))
-    y = alt.Y("share:Q", title="per cent of its own best", scale=alt.Scale(domain=[0, highest]))
+    y = alt.Y("share:Q", title="per cent of its score at short lengths", scale=alt.Scale(domain=[0, highest]))
     colour = alt.Color("suite:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=_tokens_axis([row["length"] for row in rows], alt), y=y, color=colour

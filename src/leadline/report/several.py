@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,17 @@ from leadline.analysis.correlation import TaskCorrelation
 from leadline.analysis.families import Family, described, families_of
 from leadline.analysis.parting import Parting, partings_of
 from leadline.analysis.several import Comparable, RunOfSeveral, comparable_groups, correlation_of, distinct_names
-from leadline.report.claimed import claimed_against_effective, claimed_row, claimed_text, claimed_values
+from leadline.report.charts import ROOMY_PX
+from leadline.report.claimed import ClaimedRow, claimed_against_effective, claimed_row, claimed_text, claimed_values
 from leadline.report.compared import comparison_charts
 from leadline.report.correlation import correlation_figure
 from leadline.report.drawing import Chart
 from leadline.report.families import family_charts
 from leadline.report.parting import parting_chart
 from leadline.report.ranking import PublishedRanking, published_dicts, published_rankings
+
+SHORT_LETTERS = 12
+"""Letters that a row's name has room for on a telephone."""
 
 MARKED_AT = 0.95
 """Threshold whose redundant tasks carry an asterisk in the heat map."""
@@ -193,10 +197,21 @@ def _claimed(group: Comparable, ending: str) -> list[Chart]:
     return [
         Chart(
             f"claimed_and_effective{ending}",
-            lambda width: claimed_against_effective(rows, width),
+            lambda width: claimed_against_effective(rows if width >= ROOMY_PX else _shortened(rows), width),
             lambda: claimed_values(rows),
             claimed_text(rows),
             "Claimed against effective length, on a logarithmic axis. A line spans the tested lengths; broad: what"
             " cannot be excluded at 95 %.",
         )
     ]
+
+
+def _shortened(rows: Sequence[ClaimedRow]) -> list[ClaimedRow]:
+    """The rows with names that fit a telephone: cut in the middle, since names of one family begin alike."""
+    short: list[str] = []
+    for row in rows:
+        end = (SHORT_LETTERS - 1) * 2 // 3
+        start = SHORT_LETTERS - 1 - end
+        name = row.name if len(row.name) <= SHORT_LETTERS else f"{row.name[:start]}…{row.name[-end:]}"
+        short.append(f"{name[:start]}…{len(short) + 1}" if name in short else name)
+    return [replace(row, name=name) for row, name in zip(rows, short, strict=True)]

@@ -246,3 +246,14 @@ def test_a_column_sorts_by_length_and_not_by_text(mixed_suites: SeveralRuns) -> 
         ("4096.0", "4K"),
         ("4096", "4K"),
     ]
+
+
+def test_long_names_of_one_family_stay_apart_on_a_telephone() -> None:
+    names = ["an-organisation/a-model-7B", "an-organisation/a-model-70B", "an-organisation/b-model-70B", "short"]
+    several = several_runs([made(RULER, name, claimed=8192) for name in names])
+    (chart,) = [chart for chart in several.group_charts[0] if chart.name == "claimed_and_effective"]
+    for width, whole in ((640, True), (250, False)):
+        shown = {row["name"] for row in values_of(chart.make(width)) if "name" in row}
+        assert len(shown) == len(names)
+        assert (shown == set(names)) == whole
+        assert whole or max(map(len, shown)) <= 12
