@@ -16,6 +16,8 @@ _LETTER_PX = 6.3
 
 _AXIS_PX, _GAP_PX, _FEWEST_PX, _HEIGHT_PX, _ROW_GAP_PX = 34, 16, 96, 84, 44
 _MOST_COLUMNS = 4
+_FLUSH_PX = 12
+"""Labels so near an end of the axis stay within it, so that those of two panels keep apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +156,13 @@ def _panel(panel: Panel, first: bool, axes: _Axes) -> dict[str, Any]:
         "layer": layers,
         "width": axes.panel_px,
         "height": int(_HEIGHT_PX * (1.5 if axes.several else 1)),
-        # Cut where it does not fit, and then the table has it in full.
+        # Cut where it does not fit, in a browser's letters too, which may be wider; the table has it in full.
         "title": {
             "text": panel.title,
             "fontSize": 11,
             "offset": 6,
             "frame": "group",
-            "limit": axes.panel_px + (20 if axes.several else 0),
+            "limit": 0.92 * (axes.panel_px + (_gap(True) / 2 if axes.several else 0)),
         },
     }
 
@@ -239,6 +241,7 @@ def _x(axes: _Axes) -> dict[str, Any]:
             "labelExpr": f"({labels})[datum.value]",
             "grid": False,
             "labelOverlap": "greedy",
+            "labelFlush": _FLUSH_PX,
             "labelFontSize": 10,
             "labelSeparation": 4,
             "tickSize": 3,

@@ -20,7 +20,7 @@ NAMES = {
     "num_values": "values for a key",
     "num_queries": "queries",
     "type_haystack": "haystack",
-    TYPES: "types of key and value",
+    TYPES: "types",
     "num_hops": "hops",
     "num_chains": "chains",
     "name_length": "letters of a name",

@@ -137,8 +137,8 @@ def test_sweeps_of_one_parameter_say_what_else_is_fixed() -> None:
     assert titles == [
         "key: keys",
         "key: keys (uuid, uuid)",
-        "key: types of key and value",
-        "key: types of key and value (keys 2)",
+        "key: types",
+        "key: types (keys 2)",
     ]
 
 
