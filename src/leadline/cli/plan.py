@@ -16,6 +16,7 @@ from leadline.cli.tables import print_table
 from leadline.data.sources import Sources
 from leadline.errors import UsageError
 from leadline.run.certain import bundles_of, target_of
+from leadline.run.closed_book import closed_book_controls
 from leadline.run.controls import controls_of
 from leadline.run.forecast import CellForecast, Forecast, forecast
 from leadline.run.prices import PAID, price_of_run
@@ -40,6 +41,7 @@ def plan(
     sweep: opt.Sweep = None,
     needles: opt.Needles = None,
     haystack: opt.HaystackFolder = None,
+    closed_book: opt.ClosedBook = None,
     template: opt.Template = None,
     max_tokens: opt.MaxTokens = None,
     base_url: opt.BaseUrl = None,
@@ -84,6 +86,7 @@ def plan(
         sweep=sweep,
         needles=needles,
         haystack=haystack,
+        closed_book=closed_book,
         template=template,
         max_tokens=max_tokens,
         base_url=base_url,
@@ -139,7 +142,7 @@ async def _forecast(spec: RunSpec) -> tuple[Forecast, dict[str, tuple[int, ...]]
         sampler = open_sampler(spec, backend, Sources(offline=spec.offline))
         check_lengths(spec, tasks, sampler)
         lanes = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
-        controls = controls_of(spec, tasks)
+        controls = [*controls_of(spec, tasks), *closed_book_controls(spec, tasks, sampler.sources)]
         made = forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes, controls)
         return made, bundles_of(spec, sampler.sources)
     finally:

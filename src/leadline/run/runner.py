@@ -15,7 +15,7 @@ from leadline.models.base import Backend
 from leadline.models.registry import ModelOptions, open_model
 from leadline.records import ASK_AGAIN, Record
 from leadline.run.certain import Asking, bundles_of, check_same_design, target_of
-from leadline.run.closed_book import closed_book_rounds
+from leadline.run.closed_book import closed_book_controls
 from leadline.run.closing import Cells
 from leadline.run.controls import control_round, controls_of
 from leadline.run.engine import Engine
@@ -168,11 +168,9 @@ async def _measure(
             reasoning_markers=parse_markers(spec.reasoning_markers),
         )
         progress.begin(schedule.estimate_by_cell())
-        beside = chain(
-            [control_round(0, controls_of(spec, tasks), sampler, known.done, spec.shard_of())],
-            closed_book_rounds(spec, tasks, sampler, known.done),
-        )
-        for made in chain(beside, _rounds(schedule, asking)):
+        controls = [*controls_of(spec, tasks), *closed_book_controls(spec, tasks, sampler.sources)]
+        beside = control_round(0, controls, sampler, known.done, spec.shard_of())
+        for made in chain([beside], _rounds(schedule, asking)):
             if (limit := _passed_limit(spec, known.bill, made)) is not None:
                 progress.say(
                     f"stopped before round {made.number + 1}: it would take the run to {limit}; run again with a "

@@ -9,8 +9,9 @@ import pytest
 from leadline.data.sources import Sources
 from leadline.items import NO_CONTEXT
 from leadline.run.closed_book import closed_book_controls
+from leadline.run.controls import Control
 from leadline.run.name_tokens import name_tokens
-from leadline.spec import resolve
+from leadline.spec import RunSpec, resolve
 from leadline.tasks.base import Task
 from leadline.tasks.nolima import Nolima
 
@@ -19,9 +20,18 @@ from .conftest import WordTokenizer
 SOURCES = Sources(offline=True)
 
 
-def tasks_of(variant: str, **settings: object) -> list[Task]:
+def spec_of(variant: str, *, closed_book: bool = True, **settings: object) -> RunSpec:
     changes = {f"nolima.{name}": value for name, value in settings.items()}
-    return resolve("nolima-open", {"variant": variant, "lengths": "250,1k", "set": changes}).make_tasks()
+    options = {"variant": variant, "lengths": "500,1k", "set": changes, "closed_book": closed_book}
+    return resolve("nolima-open", options)
+
+
+def tasks_of(variant: str) -> list[Task]:
+    return spec_of(variant).make_tasks()
+
+
+def controls_of(spec: RunSpec) -> list[Control]:
+    return closed_book_controls(spec, spec.make_tasks(), SOURCES)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +44,7 @@ def tasks_of(variant: str, **settings: object) -> list[Task]:
     ],
 )
 def test_each_question_is_asked_once(variant: str, asked: dict[str, int]) -> None:
-    controls = closed_book_controls(tasks_of(variant), 250, SOURCES)
+    controls = controls_of(spec_of(variant))
     assert {control.task.name: len(set(control.keys(42))) for control in controls} == asked
     for control in controls:
         assert isinstance(control.task, Nolima)
@@ -42,9 +52,10 @@ def test_each_question_is_asked_once(variant: str, asked: dict[str, int]) -> Non
         assert all((key.length, key.wording, key.is_control) == (250, NO_CONTEXT, True) for key in control.keys(42))
 
 
-def test_a_run_that_asks_without_a_text_anyway_has_no_control() -> None:
-    assert closed_book_controls(tasks_of("default", context="none"), 250, SOURCES) == []
-    assert closed_book_controls(resolve("quick", {"tasks": "vt"}).make_tasks(), 1024, SOURCES) == []
+def test_without_the_option_or_without_needles_there_is_none() -> None:
+    assert controls_of(spec_of("default", closed_book=False)) == []
+    assert controls_of(spec_of("default", context="none")) == [], "the run asks without a text itself"
+    assert controls_of(resolve("quick", {"tasks": "vt"})) == []
 
 
 @dataclass
