@@ -35,7 +35,7 @@ class Cell:
         n: trials that the score rests on.
         outcomes: how many trials ended how; outcomes that did not occur are left out.
         score, low, high, strict: in per cent; None where there is none. `low` and `high` are Wilson's interval for a
-            task with 0/1 scores, the betting interval for any other.
+            task with 0/1 scores, the betting interval for any other; None where a stop rule ended the length early.
         complete: every trial that was asked for is there and scored.
         absent: an item of the cell does not fit the length, so the cell says nothing.
         binary: the task scores 0 or 1.
@@ -133,7 +133,8 @@ def make_cell(
         binary=task.binary,
         scores=tuple((("own", place) if item is None else item, score) for place, (item, score) in enumerate(scored)),
     )
-    low, high = cell.interval() or (None, None)
+    # An ordinary interval does not hold for a number of trials that the scores themselves have chosen.
+    low, high = (None if stopped else cell.interval()) or (None, None)
     return replace(cell, low=low, high=high)
 
 

@@ -20,7 +20,7 @@ from leadline.analysis.standings import (
     standings_of,
     strict_set,
 )
-from leadline.analysis.stopped import RuleName
+from leadline.analysis.stopped import RuleName, StoppedRun
 
 Censored = Literal["below", "above"]
 NoClaim = Literal[
@@ -104,15 +104,24 @@ def effective_lengths(
     else:
         relative, relative_strict = _relative(scores, design)
     strict = absolute_strict if absolute.no_claim is None else relative_strict
-    stopped = design.stopped
-    if stopped is None or stopped.effective is None:
+    if design.stopped is None or not design.stopped_lengths:
         return EffectiveLengths(absolute, relative, strict)
-    # The lengths below one that passes were not asked.
-    strict = _nothing("not_asked", scores, strict.threshold)
-    possible = EffectiveSet(stopped.effective.possible, stopped.effective.below, stopped.confidence)
-    named = {"absolute": absolute, "relative": relative}
-    if named[stopped.rule].no_claim is None:
-        named[stopped.rule] = replace(named[stopped.rule], possible=possible)
+    return _as_stopped(EffectiveLengths(absolute, relative, strict), design.stopped, scores)
+
+
+def _as_stopped(lengths: EffectiveLengths, stopped: StoppedRun, scores: Sequence[LengthScore]) -> EffectiveLengths:
+    """What a stop rule leaves of them: means that stopped by one threshold say little of another."""
+    named = {"absolute": lengths.absolute, "relative": lengths.relative}
+    for rule, length in named.items():
+        if rule != stopped.rule and length.no_claim is None:
+            named[rule] = _nothing("not_asked", scores, length.threshold)
+    strict = lengths.strict
+    if stopped.effective is not None:
+        # The lengths below one that passes were not asked.
+        strict = _nothing("not_asked", scores, strict.threshold)
+        possible = EffectiveSet(stopped.effective.possible, stopped.effective.below, stopped.confidence)
+        if named[stopped.rule].no_claim is None:
+            named[stopped.rule] = replace(named[stopped.rule], possible=possible)
     return EffectiveLengths(named["absolute"], named["relative"], strict)
 
 
@@ -126,7 +135,10 @@ def category_effective_lengths(
     lengths: dict[str, EffectiveLength] = {}
     for category, score in design.category_thresholds.items():
         asked = scores.get(category, ())
-        if set(design.category_tasks.get(category, ())) <= set(present):
+        if design.stopped_lengths:
+            # The rule was certain of the mean over all tasks, and of no category's.
+            lengths[category] = _nothing("not_asked", asked, score)
+        elif set(design.category_tasks.get(category, ())) <= set(present):
             lengths[category] = greatest_passing(asked, Threshold(score, score, score))
         else:
             lengths[category] = _nothing("missing_tasks", asked, score)

@@ -45,13 +45,16 @@ class Findings:
 def findings(records: Iterable[Record], design: Design) -> Findings:
     """The findings of these records, oldest first, in one pass: the newest record of a key counts.
 
-    Records of tasks or lengths outside the design are left out, but for what they took.
+    Records of tasks or lengths outside the design are left out, and so are answers that a stop rule does not count; but
+    for what they took.
     """
     tasks, lengths = {task.name for task in design.tasks}, frozenset(design.lengths)
     places, kinds, spent = PositionCount(design), FailureCount(), SpendingCount()
     for record in records:
         spent.add(record)
-        if record.key.item.task in tasks and record.key.length in lengths:
+        item, length = record.key.item, record.key.length
+        late = design.stopped is not None and not design.stopped.counts(item.task, length, item.index)
+        if item.task in tasks and length in lengths and not late:
             scored = score(record)
             places.add(record, scored)
             kinds.add(record, scored)

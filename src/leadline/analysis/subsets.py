@@ -19,14 +19,15 @@ SUBSET_FACTORS = ("hops", "order", "reasoning", "group")
 class SubsetLength:
     """A subset's mean over its pairs at one length, in per cent.
 
-    `normalised` is its share of the base score in per cent; below half of the base it is marked.
+    `normalised` is its share of the base score in per cent; below half of the base it is marked. There is no interval
+    where a stop rule ended the length early.
     """
 
     length: int
     n: int
     score: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     normalised: float | None
     below_half: bool
 
@@ -80,7 +81,11 @@ class Subset:
 
 
 def subsets(
-    task: str, observations: Sequence[Observation], labels: Mapping[str, Mapping[str, str]], rule: BaseRule
+    task: str,
+    observations: Sequence[Observation],
+    labels: Mapping[str, Mapping[str, str]],
+    rule: BaseRule,
+    stopped: frozenset[int] = frozenset(),
 ) -> tuple[Subset, ...]:
     """All pairs of a task, then the subsets by each factor that has more than one value.
 
@@ -89,8 +94,9 @@ def subsets(
         observations: its trials.
         labels: of each pair, the values of its factors.
         rule: how the base score is taken.
+        stopped: lengths that a stop rule ended early; it was certain of no subset's effective length.
     """
-    found = [_subset(task, "all", "", observations, rule)]
+    found = [_subset(task, "all", "", observations, rule, stopped)]
     for factor in SUBSET_FACTORS:
         by_value: dict[str, list[Observation]] = defaultdict(list)
         for observation in observations:
@@ -98,32 +104,44 @@ def subsets(
             if value is not None:
                 by_value[value].append(observation)
         if len(by_value) > 1:
-            found += [_subset(task, factor, value, trials, rule) for value, trials in sorted(by_value.items())]
+            found += [_subset(task, factor, value, trials, rule, stopped) for value, trials in sorted(by_value.items())]
     return tuple(found)
 
 
-def _subset(task: str, factor: str, value: str, observations: Sequence[Observation], rule: BaseRule) -> Subset:
+def _subset(
+    task: str,
+    factor: str,
+    value: str,
+    observations: Sequence[Observation],
+    rule: BaseRule,
+    stopped: frozenset[int],
+) -> Subset:
     base = base_score(observations, rule)
     by_length: dict[int, list[Observation]] = defaultdict(list)
     for observation in observations:
         by_length[observation.length].append(observation)
-    lengths = tuple(_length(length, trials, base) for length, trials in sorted(by_length.items()))
+    lengths = tuple(
+        _length(length, trials, base, early=length in stopped) for length, trials in sorted(by_length.items())
+    )
     threshold = None if base.score is None else rule.times * base.score
-    effective, censored = _effective(lengths, threshold, rule)
+    effective, censored = (None, None) if stopped else _effective(lengths, threshold, rule)
     pairs = len({observation.pair for observation in observations})
     return Subset(task, factor, value, pairs, base, threshold, effective, censored, lengths)
 
 
-def _length(length: int, trials: Sequence[Observation], base: BaseScore) -> SubsetLength:
+def _length(length: int, trials: Sequence[Observation], base: BaseScore, *, early: bool) -> SubsetLength:
     by_pair: dict[str, list[tuple[Any, float]]] = defaultdict(list)
     for trial in trials:
         by_pair[trial.pair].append((trial.item, trial.score))
     means = [math.fsum(score for _, score in scores) / len(scores) for scores in by_pair.values()]
     score = 100 * math.fsum(means) / len(means)
-    low, high = stratified_interval([make_stratum([(1.0, scores)]) for scores in by_pair.values()])
+    low = high = None
+    if not early:
+        ends = stratified_interval([make_stratum([(1.0, scores)]) for scores in by_pair.values()])
+        low, high = (100 * end for end in ends)
     normalised = None if not base.score else 100 * score / base.score
     below_half = base.score is not None and score < base.score / 2
-    return SubsetLength(length, len(trials), score, 100 * low, 100 * high, normalised, below_half)
+    return SubsetLength(length, len(trials), score, low, high, normalised, below_half)
 
 
 def _effective(

@@ -240,17 +240,31 @@ def summarise(records: Iterable[Record], design: Design) -> Summary:
         subset
         for task in design.tasks
         if design.base is not None and observed[task.name]
-        for subset in subsets(task.name, list(observed[task.name].values()), labels, design.base)
+        for subset in subsets(
+            task.name, list(observed[task.name].values()), labels, design.base, design.stopped_lengths
+        )
     ]
     made = _summary(cells, design, tokens, tuple(found))
     return replace(
         made,
+        subsets=_with_verdict(made, design),
         names=names.result(),
         closed_book=closed_book.result(),
         no_context=no_context.result(),
         control=short_control(
             made.by_length, cells, design, {task: list(trials.values()) for task, trials in beside.items()}
         ),
+    )
+
+
+def _with_verdict(summary: Summary, design: Design) -> tuple[Subset, ...]:
+    """The subsets; all pairs of a test that a stop rule ended early have the effective length of its verdict."""
+    if not design.stopped_lengths:
+        return summary.subsets
+    told = summary.effective_length.relative
+    return tuple(
+        replace(one, effective=told.value, censored=told.censored) if one.factor == "all" else one
+        for one in summary.subsets
     )
 
 

@@ -13,6 +13,7 @@ from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_length
 from leadline.report.drawing import Chart
 from leadline.report.panels import Line, Panel, PanelGroup, Point, small_multiples
+from leadline.report.stopped import MARK
 
 ALL = "all"
 HALF = "†"
@@ -160,7 +161,8 @@ def _panel(title: str, shown: Sequence[Subset]) -> Panel:
 
 
 def _share(length: SubsetLength, base: float) -> Point:
-    return Point(length.length, 100 * length.score / base, 100 * length.low / base, 100 * length.high / base)
+    low, high = (None if end is None else 100 * end / base for end in (length.low, length.high))
+    return Point(length.length, 100 * length.score / base, low, high)
 
 
 def _values(summary: Summary) -> list[dict[str, Any]]:
@@ -175,7 +177,7 @@ def _values(summary: Summary) -> list[dict[str, Any]]:
 def _row(subset: Subset, design: Design) -> Row:
     by_length = {length.length: length for length in subset.lengths}
     scores = tuple(
-        "–" if (found := by_length.get(length)) is None else f"{found.score:.1f}{HALF if found.below_half else ''}"
+        "–" if (found := by_length.get(length)) is None else _score(found, early=length in design.stopped_lengths)
         for length in design.lengths
     )
     return Row(
@@ -186,6 +188,10 @@ def _row(subset: Subset, design: Design) -> Row:
         scores=scores,
         factor=subset.factor,
     )
+
+
+def _score(found: SubsetLength, *, early: bool) -> str:
+    return f"{MARK if early else ''}{found.score:.1f}{HALF if found.below_half else ''}"
 
 
 def _effective(subset: Subset, design: Design) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from leadline.analysis.entrant import make_entrant
+from leadline.analysis.findings import findings
 from leadline.analysis.summary import Summary, summarise
 from leadline.analysis.verdict import verdict
 from leadline.errors import UsageError
@@ -190,6 +191,29 @@ def test_answers_after_the_verdict_are_counted_and_left_out() -> None:
     never = spec_of(stop="never")
     whole, _ = figures(never, made(never, {1024: 1.0, 2048: 0.0}))
     assert whole.stopped is None and whole.average == 50 and "used" not in whole.by_length[0].as_dict()
+
+
+def test_late_answers_are_in_no_finding_and_stopped_cells_have_no_interval() -> None:
+    spec = spec_of()
+    records = [replace(entry, factors={"depth": 50.0}, failure="miss") for entry in made(spec, {1024: 1.0, 2048: 0.0})]
+    asked = {"niah_single_1": dict.fromkeys(map(str, LENGTHS), SAMPLES)}
+    manifest = {"spec": spec.model_dump(mode="json"), "asked": asked, "model": {"name": "stub"}}
+    design = with_decisions(design_of(manifest), manifest, records)
+    summary, found = summarise(records, design), findings(records, design)
+    used = {row.length: row.stopped.used for row in summary.by_length if row.stopped is not None}
+    assert used[2048] < SAMPLES
+    assert [rate.count for rate in found.failures.by_length] == [used[2048]]
+    curves = {curve.length: curve for curve in found.positions.curves if curve.length is not None}
+    assert sum(one.n for one in curves[2048].bins) == used[2048]
+    assert all(cell.low is None and cell.high is None and cell.score is not None for cell in summary.cells)
+
+
+def test_a_run_that_stopped_by_one_threshold_claims_nothing_by_another() -> None:
+    spec = spec_of()
+    summary, _ = figures(spec, made(spec, {1024: 1.0, 2048: 0.0}))
+    lengths = summary.effective_length
+    assert (lengths.absolute.value, lengths.absolute.no_claim) == (1024, None)
+    assert (lengths.relative.value, lengths.relative.no_claim) == (None, "not_asked")
 
 
 def test_a_stopped_run_has_no_place_among_published_means() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from leadline.analysis.verdict import verdict
 from leadline.data.sources import Sources
 from leadline.items import ItemKey, TrialKey
 from leadline.records import Outcome, Record
+from leadline.report.subsets import subset_rows
 from leadline.requests import Response
 from leadline.run.certain import Asking, bundles_of
 from leadline.run.decisions import with_decisions
@@ -142,3 +144,23 @@ def test_all_questions_of_a_needle_are_one_observation() -> None:
     bundles = bundles_of(spec_of(), Sources(offline=True))
     assert bundles == {"nolima_open": (2,) * 40}
     assert bundles_of(resolve("quick", {"tasks": "vt,qa_1"}), Sources(offline=True)) == {}
+
+
+def test_subsets_of_a_stopped_run_claim_nothing_and_their_stopped_means_are_marked() -> None:
+    spec = spec_of()
+    records = [
+        replace(one, factors={**one.factors, "hops": "onehop" if one.key.item.index % 5 < 2 else "twohop"})
+        for one in asked(spec, {250: 1.0, 500: 1.0, 1000: 1.0, 2000: 1.0, 4000: 0.3})
+    ]
+    counts = {task: dict.fromkeys(map(str, spec.lengths), spec.samples) for task in spec.tasks}
+    manifest = {
+        "spec": spec.model_dump(mode="json"), "asked": counts, "model": {"name": "stub"}, "bundles": BUNDLES,
+    }  # fmt: skip
+    design = with_decisions(design_of(manifest), manifest, records)
+    summary = summarise(records, design)
+    whole, *parts = summary.subsets
+    assert whole.effective == summary.effective_length.relative.value == 2000
+    assert {part.effective for part in parts} == {None} and len(parts) == 2
+    at = {length.length: length for length in whole.lengths}
+    assert at[4000].low is None and at[1000].low is not None
+    assert [text[0] == "≈" for text in subset_rows(summary, design)[0].scores] == [False, False, False, True, True]
