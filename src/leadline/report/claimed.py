@@ -216,8 +216,7 @@ def claimed_sentence(row: ClaimedRow, said: str) -> str:
 
 
 def _share(effective: int, claimed: int) -> str:
-    share = 100 * effective / claimed
-    return f"{share:.0f} %" if share >= 1 else f"{share:.1f} %"
+    return f"{100 * effective / claimed:.3g} %"
 
 
 def _points(row: ClaimedRow) -> list[dict[str, Any]]:

@@ -86,7 +86,7 @@ def test_one_row_needs_no_name_on_the_axis() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (ROW, "it claims 128K (by hand); effective 16K, which is 12 % of it"),
+        (ROW, "it claims 128K (by hand); effective 16K, which is 12.5 % of it"),
         (replace(ROW, claimed=None), "its claimed length is not known: by hand"),
         (replace(ROW, censored="above", effective=32768), "beyond 32K nothing was tested"),
         (replace(ROW, censored="below", effective=None), "below 4K nothing was tested"),
