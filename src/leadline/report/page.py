@@ -16,9 +16,9 @@ from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_effective, format_figure, format_length, format_set
 from leadline.errors import RunFolderError
 from leadline.records import Outcome
+from leadline.report.controls import control_sentences
 from leadline.report.failures import failures_section
 from leadline.report.gallery import charts_of
-from leadline.report.controls import control_sentences
 from leadline.report.names import METHODS as NAMES
 from leadline.report.names import names_fragment
 from leadline.report.outcomes import outcome_counts, outcome_name
