@@ -28,6 +28,14 @@ DEMO_SAMPLES = 5  # per task and length, as suite `quick` has them
 SAFETY = 1.15  # the first sample may have been a quick one
 SOURCE_ALONE = "rouge-score"
 SIDE_BY_SIDE = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]  # a file's tests share what they set up
+EXTRAS = "hf,inspect,fast"
+PINNED_EXTRAS = ["torch==2.13.0"]  # of all that the extras bring, what is large and ties others to itself
+TESTS_OF_EXTRAS = [
+    "tests/unit/models/test_inspect.py",
+    "tests/unit/models/test_transformers.py",
+    "tests/unit/tokenizers/test_fast.py",
+    "tests/contract/test_backends.py",
+]
 DEMO_RUN = ["run", "quick", "--model", "local"]
 READER_RUN = ["run", "quick", "--model", "reader/window?tokens=2048"]
 
@@ -158,6 +166,16 @@ class Environment:
         self.install(["--no-deps", "--no-build-isolation", "-e", "."], "installing leadline itself")
         self.stamp.write_text(self.stamp_text(("run",) if level == "run" else ("run", "dev")), encoding="utf-8")
         print(f"{self.folder.name} is ready after {time.monotonic() - started:.0f} s", flush=True)
+
+    def ensure_extras(self) -> None:
+        """Make the tests' environment with the optional backends in it, or do nothing where it is there."""
+        self.ensure("dev")
+        stamp = self.folder / "leadline-extras.txt"
+        if stamp.is_file():  # where anything has changed, the whole folder was made anew
+            return
+        print(f"adding the extras {EXTRAS} to {self.folder.name}: 1.5 GB ...", flush=True)
+        self.install(["--only-binary=:all:", *PINNED_EXTRAS, "-e", f".[{EXTRAS}]"], "installing the extras")
+        stamp.write_text(EXTRAS, encoding="utf-8")
 
     def create(self) -> None:
         """Make the empty environment, through venv and pip or else through uv."""
@@ -312,12 +330,14 @@ def carry_out(command: str, rest: list[str], started: float) -> int:
         return demo(environment, started)
     if command == "check":
         return check(environment)
-    if command == "env":
+    if command == "test-extras":
+        extras = Environment(environment.root, environment.root / ".venv-extras")
+        extras.ensure_extras()
+        return call([str(extras.python), "-m", "pytest", *(rest or TESTS_OF_EXTRAS)], environment.root)
+    if command in ("env", "docs"):
         environment.ensure("run")
-        return 0
-    if command == "docs":
-        environment.ensure("run")
-        return call([str(environment.python), "scripts/make_docs.py"], environment.root)
+        made = [str(environment.python), "scripts/make_docs.py"]
+        return call(made, environment.root) if command == "docs" else 0
     environment.ensure("dev")
     everything = ["-m", ""] if command == "test-all" else []
     return call([str(environment.python), "-m", "pytest", *SIDE_BY_SIDE, *everything, *rest], environment.root)
@@ -332,6 +352,7 @@ def main(arguments: Sequence[str]) -> int:
         "demo": "measure the small model in the box, then a reader of known depth",
         "test": "run the everyday tests (what follows goes to pytest)",
         "test-all": "run every test, the slow ones too (what follows goes to pytest)",
+        "test-extras": "run the tests of the optional backends in .venv-extras (what follows goes to pytest)",
         "check": "lint, format, types, architecture, base install",
         "docs": "make the parts of the documentation that come out of the tool",
         "lock": "renew the lock files (needs uv)",
