@@ -61,8 +61,8 @@ def summary_of(folder: Path) -> Any:
 def test_a_clear_verdict_takes_a_fraction_of_the_trials(shell: Shell) -> None:
     ended = measure(shell, "reader/limit?tokens=2048")
     assert ended.code == 0, ended.err
-    assert "1K 9 of 40 samples" in ended.out
-    assert "2K 9 of 40 samples of each task, above" in ended.out
+    assert "1K: 9 of 40 samples" in ended.out
+    assert "2K: 9 of 40 samples of each task, above" in ended.out
     assert "% saved)" in ended.out
     assert "≈100.0" in ended.out
     assert "Effective length 2K" in ended.out
@@ -185,7 +185,7 @@ def test_a_nolima_run_that_was_limited_killed_or_asked_at_once_decides_the_same(
 def test_the_effective_length_can_be_the_claim(shell: Shell) -> None:
     ended = measure(shell, "reader/limit?tokens=2048", "--claim", "effective", "--threshold", "85")
     assert ended.code == 0, ended.err
-    assert "1K 0 of 40 samples of each task, not needed: a greater length passes" in ended.out
+    assert "1K: 0 of 40 samples of each task, not needed: a greater length passes" in ended.out
     assert "the effective length is certain at 95 %" in ended.out
     (folder,) = shell.run_folders()
     assert not any(json.loads(line)["key"]["length"] == 1024 for line in shell.lines())

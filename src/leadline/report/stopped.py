@@ -27,7 +27,7 @@ def stopped_sentences(design: Design) -> list[str]:
     if run is None:
         return []
     lengths = [
-        f"{format_length(length, design.k)} {stopped.used} of {stopped.of} samples of each task, "
+        f"at {format_length(length, design.k)}: {stopped.used} of {stopped.of} samples of each task, "
         f"{_said(length, stopped, run)}"
         for length, stopped in run.lengths.items()
     ]

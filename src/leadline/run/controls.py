@@ -6,7 +6,7 @@ cell, curve or stop rule counts it, and nothing that is asked later takes it for
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from leadline.analysis.no_context import CATEGORY
@@ -45,16 +45,21 @@ class Control:
         return [TrialKey(item_key(self.task, seed, index), self.length, self.wording) for index in self.indices]
 
 
-def controls_of(spec: RunSpec, tasks: Sequence[Task]) -> list[Control]:
+def controls_of(spec: RunSpec, tasks: Sequence[Task], earlier: Iterable[int] = ()) -> list[Control]:
     """What a run asks beside its cells: its tasks at the suite's shortest length, and questions without documents.
 
     A run that asks that length has its control there. With a stop rule, the questions are those that it asks first.
+
+    Args:
+        spec: of the run.
+        tasks: that it asks.
+        earlier: lengths that were asked for in its folder before.
     """
     if spec.no_control:
         return []
     found: list[Control] = []
     shortest = spec.suite_shortest
-    if min(spec.lengths) > shortest:
+    if min((*spec.lengths, *earlier)) > shortest:
         few = range(min(SHORT_ITEMS, spec.samples))
         found += [Control(SHORT_CONTROL, task.at_length(shortest), shortest, few) for task in tasks]
     for task in tasks:

@@ -168,7 +168,8 @@ async def _measure(
             reasoning_markers=parse_markers(spec.reasoning_markers),
         )
         progress.begin(schedule.estimate_by_cell())
-        controls = [*controls_of(spec, tasks), *closed_book_controls(spec, tasks, sampler.sources)]
+        earlier = [int(length) for samples in manifest["asked"].values() for length in samples]
+        controls = [*controls_of(spec, tasks, earlier), *closed_book_controls(spec, tasks, sampler.sources)]
         beside = control_round(0, controls, sampler, known.done, spec.shard_of())
         for made in chain([beside], _rounds(schedule, asking)):
             if (limit := _passed_limit(spec, known.bill, made)) is not None:

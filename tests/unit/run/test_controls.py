@@ -115,6 +115,12 @@ def test_a_run_of_greater_lengths_asks_a_few_items_at_the_suites_shortest() -> N
     assert [one[3] for one in asked(lengths="32k", samples=2)] == [2, 2, 2]
 
 
+def test_a_folder_that_has_the_shortest_length_needs_no_control_beside() -> None:
+    spec = resolve("ruler", {"tasks": "vt", "lengths": "32k"})
+    assert controls_of(spec, spec.make_tasks(), earlier=(8192,))
+    assert not controls_of(spec, spec.make_tasks(), earlier=(4096, 8192))
+
+
 def test_controls_can_be_left_out() -> None:
     assert asked(lengths="32k", no_control=True) == []
 
