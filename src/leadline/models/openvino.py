@@ -9,7 +9,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from leadline.errors import ModelError, UsageError, require
 from leadline.models.in_process import InProcess
+from leadline.models.openvino_weights import IR_MODEL, exact_model
 from leadline.requests import ModelFacts, PermanentError, Request, Response
 from leadline.tokenizers.base import Tokenizer
 from leadline.tokenizers.hugging_face import HuggingFaceTokenizer
@@ -30,8 +31,13 @@ _CUTS = re.compile(r"(?<=\S) (?=\S)")
 CACHE_GB = 1
 BATCHED_TOKENS = 2_048
 
-
-IR_MODEL = "openvino_model.xml"
+PRECISION: Mapping[str, str] = {
+    "INFERENCE_PRECISION_HINT": "f32",
+    "KV_CACHE_PRECISION": "f16",
+    "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+}
+"""Left to itself the engine computes as coarsely as the processor has instructions for: bfloat16, activations and kept
+keys and values in eight bits. The same model would then score otherwise on another machine."""
 
 
 def open_openvino(path: Path, tokenizer: str | None, alias: str | None, *, offline: bool) -> OpenVino:
@@ -57,12 +63,14 @@ def open_openvino(path: Path, tokenizer: str | None, alias: str | None, *, offli
         if not (path / IR_MODEL).is_file():
             raise UsageError(f"{path} has no {IR_MODEL}: name a GGUF file or a folder in OpenVINO's format")
         own = HuggingFaceTokenizer.from_path(path)
-        details: dict[str, str | int | float | bool | None] = {"sha256": sha256_of(path / "openvino_model.bin")}
+        details = {"sha256": sha256_of(path / "openvino_model.bin"), **_computed()}
         model = ModelFacts(alias or path.name, details, own.chat_template, own.special_tokens)
         return OpenVino(path, model, counted or own, _context_of(path / "config.json"))
     facts = gguf_facts(path)
     details = {
         "sha256": sha256_of(path),
+        "zero_points": "exact",
+        **_computed(),
         "title": facts.name,
         "architecture": facts.architecture,
         "quantisation": facts.quantisation,
@@ -71,6 +79,11 @@ def open_openvino(path: Path, tokenizer: str | None, alias: str | None, *, offli
     }
     model = ModelFacts(alias or path.name, details, facts.chat_template, facts.special_tokens)
     return OpenVino(path, model, counted or gguf_tokenizer(path), facts.context_tokens)
+
+
+def _computed() -> dict[str, str | int | float | bool | None]:
+    """What of `PRECISION` belongs to a run's identity."""
+    return {"computed_in": PRECISION["INFERENCE_PRECISION_HINT"], "kv_cache": PRECISION["KV_CACHE_PRECISION"]}
 
 
 def _context_of(config: Path) -> int | None:
@@ -151,7 +164,10 @@ class OpenVino(InProcess):
             scheduler.enable_prefix_caching = True
             scheduler.max_num_batched_tokens = BATCHED_TOKENS
             try:
-                self._pipeline = genai.LLMPipeline(str(self._path), "CPU", scheduler_config=scheduler)
+                path = (
+                    self._path if self._path.is_dir() else exact_model(self._path, str(self.facts().details["sha256"]))
+                )
+                self._pipeline = genai.LLMPipeline(str(path), "CPU", scheduler_config=scheduler, **PRECISION)
             except RuntimeError as error:
                 reason = str(error).strip().splitlines()[-1]
                 raise ModelError(f"OpenVINO cannot load {self._path}: {reason}") from error
