@@ -48,12 +48,16 @@ class Tokens:
         prompt: prompt tokens as the server counts them, or by the local tokenizer where it does not tell.
         output: tokens of the answers; None where no server told.
         cached: prompt tokens that came from a prefix cache; None where no server told.
+        least_told, most_told: the server's count of a prompt over the local one, of the trials that were read whole;
+            None where no server told.
     """
 
     asked: int = 0
     prompt: int = 0
     output: int | None = None
     cached: int | None = None
+    least_told: float | None = None
+    most_told: float | None = None
 
     def add(self, record: Record) -> None:
         """Count one more record."""
@@ -66,10 +70,19 @@ class Tokens:
             self.output = (self.output or 0) + response.output_tokens
         if response.cached_tokens is not None:
             self.cached = (self.cached or 0) + response.cached_tokens
+        if response.prompt_tokens and record.prompt_tokens and record.outcome != "truncated_prompt":
+            told = response.prompt_tokens / record.prompt_tokens
+            self.least_told = told if self.least_told is None else min(self.least_told, told)
+            self.most_told = told if self.most_told is None else max(self.most_told, told)
 
-    def as_dict(self) -> dict[str, int | None]:
+    def as_dict(self) -> dict[str, int | float | None]:
         """The counts as they stand in the summary."""
-        return {"prompt": self.prompt, "output": self.output, "cached": self.cached, "asked": self.asked}
+        counts = {"prompt": self.prompt, "output": self.output, "cached": self.cached, "asked": self.asked}
+        return {**counts, "least_told": _rounded(self.least_told), "most_told": _rounded(self.most_told)}
+
+
+def _rounded(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 4)
 
 
 @dataclass(frozen=True, slots=True)

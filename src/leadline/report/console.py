@@ -21,6 +21,7 @@ from leadline.analysis.verdict import format_effective, format_figure, format_le
 from leadline.report.controls import control_sentences
 from leadline.report.failures import kind_name, kinds_of, wrong_answers
 from leadline.report.names import name_sentences
+from leadline.report.spent import counts_sentences
 from leadline.report.stopped import MARK, MARK_MEANS, marked, stopped_sentences
 from leadline.report.subsets import base_sentences, subset_rows
 from leadline.visible import visible
@@ -277,7 +278,7 @@ def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
             f"the server says that {tokens.cached:,} of {tokens.prompt:,} prompt tokens ({share:.0%}) "
             "came from its cache"
         )
-    return remarks
+    return [*remarks, *counts_sentences(tokens)]
 
 
 def _can_write(text: str, file: TextIO) -> bool:

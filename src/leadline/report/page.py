@@ -24,7 +24,7 @@ from leadline.report.names import names_fragment
 from leadline.report.outcomes import outcome_counts, outcome_name
 from leadline.report.positions import METHODS, positions_section
 from leadline.report.scores import template_named
-from leadline.report.spent import Cost, spent_section
+from leadline.report.spent import Cost, counts_sentences, spent_section
 from leadline.report.standing import standing_section
 from leadline.report.stopped import MARK, MARK_MEANS, stopped_sentences
 from leadline.report.subsets import METHODS as SUBSETS
@@ -111,7 +111,7 @@ def render_page(
         verdict=verdict,
         headline=_sentence(headline),
         reason=_sentence(reason),
-        caveats=[_sentence(caveat) for caveat in caveats],
+        caveats=[_sentence(caveat) for caveat in (*caveats, *counts_sentences(summary.tokens))],
         charts=charts,
         lengths=[format_length(length, design.k) for length in design.lengths],
         groups=_groups(summary, design),

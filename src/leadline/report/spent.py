@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leadline.analysis.spending import Spending
+from leadline.analysis.summary import Tokens
 from leadline.analysis.verdict import format_length
 
 NOT_TOLD = "not told"
+
+COUNTS_APART = 0.01
+"""Share by which counts of a prompt may differ without a word: a template of the server's own adds a few tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,17 @@ def spent_section(spent: Sequence[Spending], k: int, cost: Cost | None) -> Spent
         errors=total.errors,
         timed=total.latency_s is not None,
     )
+
+
+def counts_sentences(tokens: Tokens) -> list[str]:
+    """What a reader must know where the server counts other prompt tokens than were counted here; else nothing."""
+    least, most = tokens.least_told, tokens.most_told
+    if least is None or most is None or (least >= 1 - COUNTS_APART and most <= 1 + COUNTS_APART):
+        return []
+    return [
+        f"by the server's own count prompts took {least:.1%} to {most:.1%} of the tokens that were counted here: "
+        "lengths are off by as much"
+    ]
 
 
 def format_duration(seconds: float) -> str:

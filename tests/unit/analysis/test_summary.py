@@ -10,7 +10,7 @@ import pytest
 
 from leadline.analysis.base_score import BaseRule
 from leadline.analysis.design import Design
-from leadline.analysis.summary import summarise
+from leadline.analysis.summary import Tokens, summarise
 from leadline.records import Record
 
 MakeRecord = Callable[..., Record]
@@ -44,7 +44,8 @@ def test_keys_of_the_summary(records: list[Record], design: Design) -> None:
         assert set(length) >= {"length", "score", "low", "high", "categories"}
     assert set(data["effective_length"]) == {"absolute", "relative", "strict"}
     assert all(set(value) == EFFECTIVE_KEYS for value in data["effective_length"].values())
-    assert data["tokens"] == {"prompt": 12 * 1024 + 12 * 2048, "output": 48, "cached": None, "asked": 24}
+    counts = {"prompt": 12 * 1024 + 12 * 2048, "output": 48, "cached": None, "asked": 24}
+    assert data["tokens"] == {**counts, "least_told": 1.0, "most_told": 1.0}
     assert (data["model"], data["suite"], data["protocol"]) == ("a-model", "quick", "published")
     assert data["lengths"] == [1024, 2048]
     assert data["absent"] == data["incomplete"] == data["left_out_tasks"] == []
@@ -181,3 +182,15 @@ def test_an_answer_that_a_newer_record_takes_back_is_in_no_base_score(make_recor
     base = summarise([*records, taken_back], asked).base
     assert base is not None
     assert (base.score, base.incomplete) == (None, (250,))
+
+
+def test_counts_of_the_server_stand_beside_our_own(make_record: MakeRecord) -> None:
+    tokens = Tokens()
+    for index, told in enumerate((1000, 940, 1010)):
+        record = make_record("niah", 1000, index)
+        assert record.response is not None
+        tokens.add(replace(record, response=replace(record.response, prompt_tokens=told)))
+    cut = make_record("niah", 1000, 3, outcome="truncated_prompt")
+    assert cut.response is not None
+    tokens.add(replace(cut, response=replace(cut.response, prompt_tokens=300)))
+    assert (tokens.least_told, tokens.most_told) == (0.94, 1.01)

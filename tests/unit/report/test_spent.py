@@ -9,10 +9,10 @@ import pytest
 from leadline.analysis.design import TaskDesign
 from leadline.analysis.findings import findings
 from leadline.analysis.spending import Spending
-from leadline.analysis.summary import summarise
+from leadline.analysis.summary import Tokens, summarise
 from leadline.reference.tables import THIRTEEN
 from leadline.report.page import render_page
-from leadline.report.spent import Cost, format_duration, format_usd, spent_section
+from leadline.report.spent import Cost, counts_sentences, format_duration, format_usd, spent_section
 from leadline.report.standing import standing_section
 
 from .conftest import Run, records_of
@@ -96,3 +96,13 @@ def test_a_run_that_is_not_comparable_is_told_why(plain: Run, empty: Run) -> Non
     page = render_page(plain.summary, plain.design, {}, plain.verdict)
     assert "<h2>Among the published models</h2>" in page
     assert 'class="ranking"' not in page
+
+
+@pytest.mark.parametrize("tokens", [Tokens(), Tokens(least_told=0.995, most_told=1.005)])
+def test_counts_that_agree_are_not_spoken_of(tokens: Tokens) -> None:
+    assert counts_sentences(tokens) == []
+
+
+def test_counts_that_differ_are_stated() -> None:
+    (sentence,) = counts_sentences(Tokens(least_told=0.912, most_told=0.998))
+    assert "91.2% to 99.8%" in sentence
