@@ -142,15 +142,18 @@ def _content_words(text: str) -> list[str]:
 
 
 def _nearest_value(sentence: str, shared: set[str], asked: set[str]) -> str | None:
-    """The value nearest to a shared word; the sentence's first word is no name, since any would have its capital."""
+    """The value nearest to a shared word.
+
+    The sentence's first word is no name, since any would have its capital; nor is a small word, as in a piece's title.
+    """
     places = [match.start() for match in _WORD.finditer(sentence) if shared & set(_content_words(match[0]))]
     start = len(sentence) - len(sentence.lstrip(" \"'“‘_*(-—"))
     values = [
         match
         for match in _VALUE.finditer(sentence)
         if (match.start() > start or match[0][0].isdigit())
-        and match[0] != "I"
-        and not asked & set(_content_words(match[0]))
+        and (content := set(_content_words(match[0])))
+        and not asked & content
     ]
     if not values or not places:
         return None

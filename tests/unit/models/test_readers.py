@@ -113,6 +113,15 @@ async def test_a_literal_reader_sees_the_message_alone(sampler: Sampler, tokeniz
     assert await ask(sampler, open_reader("literal", {}, tokenizer), silent) == ""
 
 
+async def test_a_literal_reader_takes_no_small_word_for_a_name(sampler: Sampler, tokenizer: Tokenizer) -> None:
+    text = (
+        "The ship was out. Before supper, Malik would often play In the Hall of the Mountain King from memory.\n"
+        "Which character would often play In the Hall of the Mountain King from memory?"
+    )
+    sample = replace(make(sampler, "niah_single_1"), messages=({"role": "user", "content": text},))
+    assert (await ask(sampler, open_reader("literal", {}, tokenizer), sample)).strip() == "Malik"
+
+
 async def test_a_reader_answers_twice_the_same(sampler: Sampler, tokenizer: Tokenizer) -> None:
     sample = make(sampler, "vt", 3)
     for name, kind in READERS.items():
