@@ -175,6 +175,16 @@ def test_our_own_needles_need_no_files(shell: Shell, invoke: Invoke) -> None:
     assert len(shell.run_folders()) == 2
 
 
+def test_the_plan_tells_the_closed_book_from_other_controls(invoke: Invoke) -> None:
+    arguments = ("plan", "nolima-open", "--model", "reader/oracle", "--lengths", "1k", "--samples", "8")
+    planned = invoke(*arguments, "--closed-book", "--json").json
+    assert (planned["trials"], planned["controls"]["trials"], planned["closed_book"]["trials"]) == (8 + 5 + 80, 5, 80)
+    alone = invoke(*arguments, "--closed-book", "--no-control")
+    assert "of these 80 trials" in alone.out
+    assert "--no-control" not in alone.out
+    assert "--closed-book" not in invoke(*arguments).out
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

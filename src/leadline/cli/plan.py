@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -142,8 +143,8 @@ async def _forecast(spec: RunSpec) -> tuple[Forecast, dict[str, tuple[int, ...]]
         sampler = open_sampler(spec, backend, Sources(offline=spec.offline))
         check_lengths(spec, tasks, sampler)
         lanes = min(spec.concurrency or abilities.max_concurrency, abilities.max_concurrency)
-        controls = [*controls_of(spec, tasks), *closed_book_controls(spec, tasks, sampler.sources)]
-        made = forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes, controls)
+        beside = controls_of(spec, tasks), closed_book_controls(spec, tasks, sampler.sources)
+        made = forecast(sampler, tasks, spec.lengths, spec.samples, abilities.context_tokens, lanes, *beside)
         return made, bundles_of(spec, sampler.sources)
     finally:
         await backend.aclose()
@@ -162,11 +163,8 @@ def _show(made: Forecast, spec: RunSpec) -> None:
     share = made.saved_tokens / made.prompt_tokens if made.prompt_tokens else 0.0
     print(f"trials: {made.trials:,}")
     print(f"prompt tokens: {made.prompt_tokens:,}; at most {made.output_tokens:,} output tokens")
-    if made.control_trials:
-        print(
-            f"of these {made.control_trials:,} trials and {made.control_tokens:,} prompt tokens are controls beside "
-            "the lengths (--no-control)"
-        )
+    _show_beside(made.controls, "are controls beside the lengths; --no-control leaves them out")
+    _show_beside(made.closed_book, "are questions without a text (--closed-book)")
     _show_price(made, spec)
     print(f"a prefix cache can save {made.saved_tokens:,} prompt tokens ({share:.0%})")
     if any(cell.absent for cell in made.cells):
@@ -175,6 +173,12 @@ def _show(made: Forecast, spec: RunSpec) -> None:
         print("too long: beyond the model's context; scores 0")
     for note in dict.fromkeys(note for cell in made.cells for note in cell.notes):
         print(f"* {note}")
+
+
+def _show_beside(cells: Sequence[CellForecast], what: str) -> None:
+    if cells:
+        trials, tokens = sum(cell.trials for cell in cells), sum(cell.prompt_tokens for cell in cells)
+        print(f"of these {trials:,} trials and {tokens:,} prompt tokens {what}")
 
 
 def _output_tokens(made: Forecast, spec: RunSpec) -> int:

@@ -54,7 +54,7 @@ class CellForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A whole run; `controls` are asked beside its cells.
+    """A whole run; `controls` and the `closed_book` are asked beside its cells.
 
     `saved_tokens` are prompt tokens that a server with a prefix cache of one context for each request in flight need
     not compute, when the trials come in the order of `leadline run`.
@@ -63,35 +63,31 @@ class Forecast:
     cells: tuple[CellForecast, ...]
     saved_tokens: int
     controls: tuple[CellForecast, ...] = ()
+    closed_book: tuple[CellForecast, ...] = ()
 
     @property
     def trials(self) -> int:
-        """Trials of the whole run, controls included."""
+        """Trials of the whole run, with all that is asked beside its cells."""
         return sum(cell.trials for cell in self._all)
 
     @property
     def prompt_tokens(self) -> int:
-        """Prompt tokens of the whole run, controls included."""
+        """Prompt tokens of the whole run, with all that is asked beside its cells."""
         return sum(cell.prompt_tokens for cell in self._all)
 
     @property
     def output_tokens(self) -> int:
-        """Output tokens of the whole run at most, controls included."""
+        """Output tokens of the whole run at most, with all that is asked beside its cells."""
         return sum(cell.output_tokens for cell in self._all)
 
     @property
-    def control_trials(self) -> int:
-        """Trials of the controls."""
-        return sum(cell.trials for cell in self.controls)
-
-    @property
-    def control_tokens(self) -> int:
-        """Prompt tokens of the controls."""
-        return sum(cell.prompt_tokens for cell in self.controls)
+    def beside_tokens(self) -> int:
+        """Prompt tokens of what is asked beside the cells."""
+        return sum(cell.prompt_tokens for cell in (*self.controls, *self.closed_book))
 
     @property
     def _all(self) -> tuple[CellForecast, ...]:
-        return (*self.cells, *self.controls)
+        return (*self.cells, *self.controls, *self.closed_book)
 
     def as_dict(self) -> dict[str, Any]:
         """The forecast as ``leadline plan --json`` prints it."""
@@ -100,9 +96,17 @@ class Forecast:
             "prompt_tokens": self.prompt_tokens,
             "output_tokens": self.output_tokens,
             "saved_tokens": self.saved_tokens,
-            "controls": {"trials": self.control_trials, "prompt_tokens": self.control_tokens},
+            "controls": _sums(self.controls),
+            "closed_book": _sums(self.closed_book),
             "cells": [cell.as_dict() for cell in self.cells],
         }
+
+
+def _sums(cells: Sequence[CellForecast]) -> dict[str, int]:
+    return {
+        "trials": sum(cell.trials for cell in cells),
+        "prompt_tokens": sum(cell.prompt_tokens for cell in cells),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,7 @@ def forecast(
     context_tokens: int | None,
     lanes: int,
     controls: Sequence[Control] = (),
+    closed_book: Sequence[Control] = (),
 ) -> Forecast:
     """What asking these tasks at these lengths would take.
 
@@ -141,6 +146,7 @@ def forecast(
         context_tokens: the longest request that the model accepts, or None.
         lanes: requests in flight, each with a cached context of its own.
         controls: what is asked besides.
+        closed_book: the closed book, asked besides too.
     """
     cells: list[CellForecast] = []
     queue: list[_Place] = []
@@ -165,10 +171,11 @@ def forecast(
                         prefixes[variant, index] = sampler.plan(variant, index).prefix
                     prefix = prefixes.get((variant, index))
                     queue.append(_place(prefix, number, length, tokens, opening, is_windowed(variant)))
-    beside = tuple(
-        _cell(sampler, control.task, control.length, len(control.indices), context_tokens) for control in controls
+    short, closed = (
+        tuple(_cell(sampler, control.task, control.length, len(control.indices), context_tokens) for control in beside)
+        for beside in (controls, closed_book)
     )
-    return Forecast(tuple(cells), _saved(queue, lanes), beside)
+    return Forecast(tuple(cells), _saved(queue, lanes), short, closed)
 
 
 def _cell(sampler: Sampler, task: Task, length: int, samples: int, context_tokens: int | None) -> CellForecast:

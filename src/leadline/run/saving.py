@@ -113,7 +113,7 @@ def stopping_forecast(
     )
     shares = {length: shares.get(length, 1.0) for length in spec.lengths}
     tokens = sum(shares[cell.length] * cell.prompt_tokens for cell in made.cells)
-    return StoppingForecast(shares, round(tokens) + made.control_tokens, made.prompt_tokens, models.source)
+    return StoppingForecast(shares, round(tokens) + made.beside_tokens, made.prompt_tokens, models.source)
 
 
 def _published(spec: RunSpec, target: Target) -> _Models:
