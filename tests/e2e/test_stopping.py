@@ -78,6 +78,26 @@ def test_a_clear_verdict_takes_a_fraction_of_the_trials(shell: Shell) -> None:
     assert "≈100.0" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_page_of_several_runs_says_which_means_stopped(shell: Shell) -> None:
+    measure(shell, "reader/limit?tokens=2048")
+    measure(shell, "reader/oracle")
+    ended = shell("report", *map(str, shell.run_folders()), "-o", "two.html")
+    assert ended.code == 0, ended.err
+    page = (shell.folder / "two.html").read_text(encoding="utf-8")
+    assert page.count("≈ stopped when the verdict was certain") == 2
+    assert "upright: 95 % intervals" not in page, "a mean that stopped has none"
+
+
+def test_nothing_is_said_of_categories_and_a_task_keeps_its_name(shell: Shell) -> None:
+    lengths = ("--lengths", "4k,8k", "--samples", "20", "--tasks", "niah_single_1,vt,qa_1")
+    ended = shell("run", "ruler", "--model", "reader/oracle", "--stop", "certain", *lengths)
+    assert "by category" not in ended.out
+    (folder,) = shell.run_folders()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "retrieval reaches" not in page
+    assert "qa_1 without documents" in page and "Qa_1" not in page
+
+
 def test_its_verdict_is_that_of_the_whole_run_which_can_be_had_later(stopped: Run) -> None:
     whole = within(stopped.folder.parents[1], "never")
     assert sum(1 for _ in whole.records) == TRIALS

@@ -194,6 +194,13 @@ def correlation_of(runs: Sequence[RunOfSeveral]) -> TaskCorrelation | str:
     ]  # fmt: skip
     of_tasks = [summary for run, summary in named if run.design.base is None]
     try:
-        return task_correlation(scores_of_runs(of_tasks or [summary for _, summary in named]))
+        found = task_correlation(scores_of_runs(of_tasks or [summary for _, summary in named]))
     except UsageError as error:
         return str(error)
+    varying = len(found.scores.tasks) - len(found.constant)
+    if varying < 2:
+        return (
+            f"a correlation needs two tasks whose scores differ from one model or length to another, and {varying} of "
+            f"{len(found.scores.tasks)} do"
+        )
+    return found

@@ -240,7 +240,9 @@ def open_reader(name: str, options: Mapping[str, str], tokenizer: Tokenizer) -> 
     values: dict[str, int] = {}
     for option, value in options.items():
         if not value.isdecimal() or int(value) < 1:
-            raise UsageError(f"reader/{name}: {option}={value!r} is not a whole number from 1 on")
+            raise UsageError(
+                f"reader/{name}: {option}={value!r} is not a whole number from 1 on: write it in digits alone"
+            )
         values[option] = int(value)
     query = "&".join(f"{option}={value}" for option, value in values.items())
     return Reader(f"reader/{name}" + (f"?{query}" if query else ""), kind.make(values), tokenizer)

@@ -259,12 +259,12 @@ def _remarks(summary: Summary, design: Design, dash: str) -> list[str]:
             for name, value, around in averages
         ]
         remarks.append(f"over lengths, with 95 % intervals: {', '.join(told)}")
-    if summary.category_effective_length:
-        verdicts = [
-            f"{category} {format_effective(length, design.shortest, design.k)} ({length.threshold:g})"
-            for category, length in summary.category_effective_length.items()
-            if length.threshold is not None
-        ]
+    verdicts = [
+        f"{category} {format_effective(length, design.shortest, design.k)} ({length.threshold:g})"
+        for category, length in summary.category_effective_length.items()
+        if length.threshold is not None and length.no_claim != "not_asked"
+    ]
+    if verdicts:
         remarks.append(f"effective length by category (threshold): {', '.join(verdicts)}")
     if any(cell.absent for cell in summary.cells):
         left_out = ", ".join(summary.left_out_tasks)

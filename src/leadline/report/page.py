@@ -23,7 +23,7 @@ from leadline.report.names import METHODS as NAMES
 from leadline.report.names import names_fragment
 from leadline.report.outcomes import outcome_counts, outcome_name
 from leadline.report.positions import METHODS, positions_section
-from leadline.report.scores import template_named
+from leadline.report.scores import capitalised, template_named
 from leadline.report.spent import Cost, counts_sentences, spent_section
 from leadline.report.standing import standing_section
 from leadline.report.stopped import MARK, MARK_MEANS, stopped_sentences
@@ -109,9 +109,9 @@ def render_page(
         suite=summary.suite,
         protocol=summary.protocol,
         verdict=verdict,
-        headline=_sentence(headline),
-        reason=_sentence(reason),
-        caveats=[_sentence(caveat) for caveat in (*caveats, *counts_sentences(summary.tokens))],
+        headline=capitalised(headline),
+        reason=capitalised(reason),
+        caveats=[capitalised(caveat) for caveat in (*caveats, *counts_sentences(summary.tokens))],
         charts=charts,
         lengths=[format_length(length, design.k) for length in design.lengths],
         groups=_groups(summary, design),
@@ -131,7 +131,7 @@ def render_page(
         has_absent=any(cell.absent for cell in summary.cells),
         stopped=[
             *([f"{MARK} {MARK_MEANS}"] if design.stopped_lengths else []),
-            *map(_sentence, [*stopped_sentences(design), *control_sentences(summary, design)]),
+            *map(capitalised, [*stopped_sentences(design), *control_sentences(summary, design)]),
         ],
         spent=None if findings is None else spent_section(findings.spending, design.k, cost),
         standing=standing_section(summary, design, manifest),
@@ -141,10 +141,6 @@ def render_page(
         failures=None if findings is None else failures_section(findings.failures, design),
         manifest=json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
     )
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _figure(cell: Cell) -> _Figure:
@@ -304,7 +300,7 @@ def _averages(summary: Summary, design: Design) -> list[tuple[str, str]]:
     figures += [
         (f"{category} reaches {length.threshold:g}", format_effective(length, shortest, design.k))
         for category, length in summary.category_effective_length.items()
-        if length.threshold is not None
+        if length.threshold is not None and length.no_claim != "not_asked"
     ]
     averages = [
         ("average over lengths", "average", summary.average),

@@ -16,7 +16,7 @@ from leadline.analysis.effective import EffectiveLength
 from leadline.analysis.lengths import LengthScore
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_figure, format_length
-from leadline.report.stopped import marked
+from leadline.report.stopped import MARK, MARK_MEANS, marked
 from leadline.visible import visible
 
 if TYPE_CHECKING:
@@ -102,14 +102,17 @@ def shown(summary: Summary, design: Design, verdict: str) -> dict[str, Any]:
         "reason": capitalised(rest),
         "lengths": [format_length(length, design.k) for length in design.lengths],
         "rows": score_rows(summary, design),
+        "intervals": any(cell.low is not None for cell in summary.cells),
+        "stopped": f"{MARK} {MARK_MEANS}" if design.stopped_lengths else "",
         "incomplete": any(not cell.complete for cell in summary.cells),
         "left_out": summary.left_out_tasks,
     }
 
 
 def capitalised(text: str) -> str:
-    """The text as the beginning of a sentence."""
-    return text[:1].upper() + text[1:]
+    """The text as the beginning of a sentence; a name of a task stays as it is written."""
+    first = text.partition(" ")[0]
+    return text if "_" in first else text[:1].upper() + text[1:]
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from leadline.report.correlation import correlation_figure
 from leadline.report.drawing import Chart
 from leadline.report.parting import APART, EXPLAINED
 from leadline.report.ranking import published_table, ranking_of
-from leadline.report.scores import render, shown
+from leadline.report.scores import capitalised, render, shown
 from leadline.report.several import MARKED_AT, SeveralRuns
 
 
@@ -71,7 +71,7 @@ def render_page_of_several(several: SeveralRuns) -> str:
         "explained": EXPLAINED,
         "apart": APART if _both_nolima(several.groups) else "",
         "remarks": several.remarks,
-        "why_not": several.correlation if isinstance(several.correlation, str) else "",
+        "why_not": capitalised(several.correlation) if isinstance(several.correlation, str) else "",
         "correlation": None
         if isinstance(several.correlation, str)
         else _correlation(several.correlation, several.runs[0].design.k),
@@ -81,14 +81,16 @@ def render_page_of_several(several: SeveralRuns) -> str:
 
 def _own(run: RunOfSeveral) -> Drawing | None:
     """The chart of one run, with its categories; None where it has no lengths."""
-    if not run.summary.by_length:
+    scores = run.summary.by_length
+    if not scores:
         return None
     return Chart(
         "score_by_length",
         lambda width: score_by_length(run.summary, run.design, width_px=width),
         lambda: own_rows(run),
         own_text(run),
-        "Mean and categories by length; upright: 95 % intervals of the mean.",
+        "Mean and categories by length"
+        + ("; upright: 95 % intervals of the mean." if any(score.low is not None for score in scores) else "."),
     ).drawing()
 
 

@@ -93,3 +93,7 @@ def test_tasks_are_correlated_without_the_runs_that_have_one_task() -> None:
     assert isinstance(found, TaskCorrelation)
     assert {model for model, _ in found.scores.points} == {"a", "b"}
     assert isinstance(correlation_of(runs[2:]), str)
+
+
+def test_tasks_that_score_the_same_everywhere_tell_no_story() -> None:
+    assert "0 of 2 do" in str(correlation_of([run_of(RULER, "a"), run_of(RULER, "b")]))

@@ -80,7 +80,7 @@ def test_every_run_has_its_verdict_and_table_and_all_of_it_is_escaped(runs: list
 
 def test_without_a_correlation_it_says_why() -> None:
     page = render_page_of_several(several_runs([made(RULER, "a", tasks=("niah",)), made(RULER, "b", tasks=("vt",))]))
-    assert "a correlation needs two tasks" in page
+    assert "A correlation needs two tasks" in page
     assert "Redundant" not in page
 
 
