@@ -223,9 +223,12 @@ def shown(text: str, characters: int = EXCERPT_CHARACTERS) -> str:
     point; what would stack on the letter before, without end, stops after two. See Unicode Technical Report 36,
     "Unicode security considerations", section 2.
     """
+    plain = " ".join(text[: 4 * characters].split())
+    if plain.isascii() and plain.isprintable() and len(plain) <= characters and len(text) <= 4 * characters:
+        return plain  # as nearly all are
     parts: list[str] = []
     length, marks = 0, 0
-    for character in " ".join(text[: 4 * characters].split()):
+    for character in plain:
         category = unicodedata.category(character)
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks > _MOST_MARKS:
