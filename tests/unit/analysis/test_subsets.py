@@ -86,6 +86,7 @@ def test_pairs_weigh_the_same_whatever_their_number_of_trials() -> None:
     length = subsets("t", fewer, LABELS, RULE)[0].lengths[-1]
     assert (length.length, length.score) == (2000, 50)
     assert length.n == TRIALS + 5
+    assert length.low is not None and length.high is not None
     assert length.low < 50 < length.high
 
 
