@@ -185,6 +185,16 @@ def test_the_plan_tells_the_closed_book_from_other_controls(invoke: Invoke) -> N
     assert "--closed-book" not in invoke(*arguments).out
 
 
+def test_a_run_of_nolima_stands_among_no_published_rows_and_lists_what_it_lacks(invoke: Invoke, shell: Shell) -> None:
+    options = ("--lengths", "2k", "--samples", "8", "--no-control")
+    lacks = invoke("run", "nolima-open", "--model", "reader/oracle", *options)
+    assert "pairs are missing at 250, 500 and 1K" in lacks.out
+    (folder,) = shell.run_folders()
+    ended = invoke("leaderboard", "--with", str(folder))
+    assert (ended.code, ended.out) == (2, "")
+    assert "is a run of NoLiMa" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

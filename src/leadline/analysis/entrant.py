@@ -60,10 +60,15 @@ def make_entrant(
         changed: parameters that the user changed.
 
     Raises:
-        UsageError: the table is of another test, or the run has no score for one of its lengths, or stopped there
-            before everything was asked.
+        UsageError: the table or the run is of another test, or the run has no score for one of the table's lengths, or
+            stopped there before everything was asked.
     """
     info = table.info
+    if design.base is not None:
+        raise UsageError(
+            f"{source} is a run of NoLiMa, which stands among no published rows: RULER's tables have other tasks, and "
+            "NoLiMa's rows have base scores over 130 trials of each pair and length; leave out --with to see them"
+        )
     if not info.tasks:
         with_runs = ", ".join(name for name, other in TABLES.items() if other.tasks)
         raise UsageError(f"no run of RULER's tasks belongs into the table {info.name!r}: give one of {with_runs}")

@@ -53,7 +53,7 @@ def format_set(length: EffectiveLength, shortest: int, greatest: int, k: int) ->
         return ""
     names = [f"<{format_length(shortest, k)}"] if length.possible.below else []
     names += [(">" if tokens == greatest else "") + format_length(tokens, k) for tokens in length.possible.lengths]
-    return _listed(names, "or")
+    return enumerated(names, "or")
 
 
 def verdict(summary: Summary, design: Design) -> str:
@@ -135,12 +135,12 @@ def _certainty(summary: Summary, design: Design, main: EffectiveLength) -> list[
         for place, (score, standing) in enumerate(zip(summary.by_length, standings, strict=True))
         if standing == "undecided" and place > sure and score.length not in incomplete
     ]
-    clauses = [f"undecided at {_listed(open_lengths, 'and')}"] if open_lengths else []
+    clauses = [f"undecided at {enumerated(open_lengths, 'and')}"] if open_lengths else []
     stopped = design.stopped
     of_rule = {} if stopped is None else stopped.lengths
     within = [_k(length, design) for length in main.decided if of_rule[length].verdict == "within"]
     if within and stopped is not None:
-        clauses.append(f"within {stopped.margin or 0:g} points of the threshold at {_listed(within, 'and')}")
+        clauses.append(f"within {stopped.margin or 0:g} points of the threshold at {enumerated(within, 'and')}")
     if stopped is not None and stopped.effective is not None and main.possible is not None:
         clauses.append(_claimed(main.possible, main, design))
     elif main.decided and main.confidence is not None and not within:
@@ -186,7 +186,7 @@ def _figures(summary: Summary, design: Design, main: EffectiveLength) -> str:
         for score in _deciding(summary.by_length, main)
         if score.score is not None
     ]
-    return f"it scores {_listed(told, 'and')}"
+    return f"it scores {enumerated(told, 'and')}"
 
 
 def _deciding(scores: Sequence[LengthScore], length: EffectiveLength) -> list[LengthScore]:
@@ -197,7 +197,7 @@ def _deciding(scores: Sequence[LengthScore], length: EffectiveLength) -> list[Le
     return [score for score in scores if score.length == length.value] + failing[:1]
 
 
-def _listed(names: Sequence[str], word: str) -> str:
+def enumerated(names: Sequence[str], word: str) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return f" {word} ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else ""
 
@@ -209,7 +209,7 @@ def _no_claim(summary: Summary, design: Design, length: EffectiveLength) -> str:
         return "no effective length: no task fits all lengths"
     shortest = summary.by_length[0]
     at = _k(shortest.length, design)
-    base = _listed([_k(tokens, design) for tokens in design.base.lengths], "and") if design.base is not None else ""
+    base = enumerated([_k(tokens, design) for tokens in design.base.lengths], "and") if design.base is not None else ""
     scores = ", ".join(f"{_score(score)} at {_k(score.length, design)}" for score in summary.by_length)
     told = {
         "zero_at_shortest": f": it scores 0 at {at}, so there is nothing to keep",
@@ -232,7 +232,7 @@ def _missing_tasks(summary: Summary, design: Design) -> str:
 
 
 def _incomplete(lengths: Sequence[int], design: Design) -> str:
-    names = _listed([_k(length, design) for length in lengths], "and")
+    names = enumerated([_k(length, design) for length in lengths], "and")
     if len(lengths) == 1:
         return f"{names} is incomplete and neither passes nor fails"
     return f"{names} are incomplete and neither pass nor fail"

@@ -10,7 +10,7 @@ from leadline.analysis.base_score import BaseScore
 from leadline.analysis.design import Design
 from leadline.analysis.subsets import Subset, SubsetLength
 from leadline.analysis.summary import Summary
-from leadline.analysis.verdict import format_length
+from leadline.analysis.verdict import enumerated, format_length
 from leadline.report.drawing import Chart
 from leadline.report.panels import Line, Panel, PanelGroup, Point, small_multiples
 from leadline.report.stopped import MARK
@@ -92,7 +92,7 @@ def base_sentences(summary: Summary, design: Design) -> list[str]:
         return []
     base = summary.base
     if base.score is None:
-        missing = " and ".join(format_length(length, design.k) for length in base.incomplete)
+        missing = enumerated([format_length(length, design.k) for length in base.incomplete], "and")
         return [f"no base score: pairs are missing at {missing}, so that nothing can be said of an effective length"]
     told = [f"base score {base.score:.1f}{_around(base)} over {base.pairs} pairs, {_how(base)}"]
     if any(length.below_half for subset in summary.subsets for length in subset.lengths):
