@@ -28,6 +28,8 @@ def run(*changes: str) -> tuple[str, ...]:
 
 
 MISTAKES: list[tuple[tuple[str, ...], str]] = [
+    (run("--claim", "effective"), "--claim effective is for --stop certain"),
+    (run("--margin", "2"), "--margin 2.0 is for --stop certain"),
     (("measure",), "'measure'"),
     (("run", "quik", "--model", "reader/oracle"), "'quik': did you mean quick"),
     (("run", "quick", "extra"), "extra"),

@@ -118,7 +118,9 @@ def _main_clause(summary: Summary, design: Design, main: EffectiveLength) -> str
         told = f"passes {asked} at {_k(passing[-1], design)}"
         told += f", and not at {_k(failing[0], design)}" if failing else ""
     elif main.value is None:
-        told = f"does not pass {asked} at any length tested"
+        # Shorter lengths, which may well pass, serve the base score alone.
+        tested = "tested" if design.base is None else f"from {_k(design.base.shortest, design)} on"
+        told = f"does not pass {asked} at any length {tested}"
     else:
         told = f"passes {asked} at no length for certain"
         told += f", and not at {_k(failing[0], design)}" if failing else ""

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from leadline.errors import UsageError
 from leadline.spec import RunSpec, parse_set, resolve
 
 Suite = Annotated[str | None, typer.Argument(help="Suite to ask; quick where none is named.", show_default=False)]
@@ -160,7 +161,14 @@ def resolved(suite: str | None, spec_file: Path | None, set_options: list[str] |
     """The specification that a verb's options make.
 
     Switches that are off are left to the file.
+
+    Raises:
+        UsageError: an option that would change nothing, or one that `resolve` refuses.
     """
     given = {name: (None if value is False else value) for name, value in options.items()}
     given["set"] = parse_set(set_options or [])
-    return resolve(suite, given, spec_file)
+    spec = resolve(suite, given, spec_file)
+    for name in ("claim", "confidence", "margin"):
+        if given.get(name) is not None and spec.stop != "certain":
+            raise UsageError(f"--{name} {given[name]} is for --stop certain: give that too, or leave it out")
+    return spec

@@ -13,6 +13,8 @@ from leadline.analysis.lengths import LengthScore
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_figure, format_length, verdict
 
+from .runs_of_several import run_of
+
 MakeScores = Callable[..., tuple[LengthScore, ...]]
 TASKS = ("niah", "keys", "vt")
 
@@ -129,6 +131,11 @@ def test_without_any_threshold_the_scores_are_told(make_scores: MakeScores, desi
 def test_no_task_fits(make_scores: MakeScores, design: Design) -> None:
     sentence = verdict(summary_of(make_scores([None, None]), design, left_out=TASKS), design)
     assert sentence == "no effective length: no task fits all lengths"
+
+
+def test_lengths_below_the_shortest_that_can_be_effective_are_not_said_to_fail() -> None:
+    told = run_of({250: 40, 500: 40, 1000: 0, 2000: 0}, suite="nolima-open").verdict
+    assert "does not pass 85.0 (85 % of its base score, 100.0) at any length from 1K on" in told
 
 
 @pytest.mark.parametrize(
