@@ -73,7 +73,7 @@ def test_runs_that_share_too_little_have_a_page_without_correlation(
     assert told.code == 0
     assert told.json["correlation"] is None
     assert set(told.json["figures"]) == {"models_compared", "model_panels"}
-    assert "a correlation needs two tasks" in (invoke / "two.html").read_text(encoding="utf-8")
+    assert "A correlation needs two tasks" in (invoke / "two.html").read_text(encoding="utf-8")
 
 
 def test_tasks_that_are_not_the_same_are_named(runs: list[leadline.Run], shared_shell: Shell) -> None:
