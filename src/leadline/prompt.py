@@ -367,16 +367,17 @@ def _digest(*texts: Sequence[bytes]) -> str:
     return hasher.hexdigest()[:32]
 
 
-def request_for(sample: Sample, frame: Frame) -> Request:
+def request_for(sample: Sample, frame: Frame, reasoning_tokens: int = 0) -> Request:
     """The request that asks a sample: its template rendered here, or its messages where the server renders them."""
     if frame.template == "local":
         text = frame.render(sample.text, sample.answer_prefix, sample.turns, sample.system)
-        return Request(max_tokens=sample.max_tokens, text=text, sample=sample)
+        return Request(sample.max_tokens, text, reasoning_tokens=reasoning_tokens, sample=sample)
     prefilled = frame.mode == "prefill"
     asked = sample.text + frame.joint(sample.answer_prefix) + ("" if prefilled else sample.answer_prefix)
     return Request(
         max_tokens=sample.max_tokens,
         messages=(*sample.messages[:-1], {"role": "user", "content": asked}),
         prefill=sample.answer_prefix if prefilled else "",
+        reasoning_tokens=reasoning_tokens,
         sample=sample,
     )

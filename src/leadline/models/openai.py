@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -218,7 +219,7 @@ class OpenAI:
             try:
                 data = await self._post(path, body)
                 response = read_completion(data, self._dialect, request.prefill, time.perf_counter() - started)
-                return replace(response, bos_tokens=bos_tokens)
+                return response if bos_tokens is None else replace(response, bos_tokens=bos_tokens)
             except PermanentError as error:
                 if not self._adapted(str(error), body):
                     raise
@@ -229,13 +230,18 @@ class OpenAI:
             body["temperature"] = 0
         return {**body, **self._dialect.prefill_fields} if begun else body
 
+    @cached_property
+    def _bos_text(self) -> str:
+        """What the model's templates write for the beginning of text."""
+        return self.facts().special_tokens.get("bos_token", "")
+
     async def _completion_body(self, text: str, budget: int) -> tuple[dict[str, Any], int | None]:
         """A completion of rendered text, and how many BOS its prompt begins with, where the server counts tokens.
 
         Where the text has its own BOS, the server is told to add none; where it cannot be told, the text's is left out.
         """
         body = self._body({"prompt": text}, budget, begun=False)
-        bos = self.facts().special_tokens.get("bos_token", "")
+        bos = self._bos_text
         beginning = text[:BEGINNING_CHARACTERS]
         if self._found.bos_id is not None and beginning not in self._bos_of_beginnings:
             self._bos_of_beginnings[beginning] = await asyncio.to_thread(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from leadline.errors import LeadlineError
 from leadline.items import Sample, TrialKey
@@ -94,7 +94,7 @@ class Engine:
         """The record of a trial, and the error with which the model refused it."""
         plan = self.sampler.plan_of(trial.task, trial.key.item)
         sample = self.sampler.sample(trial.task, plan, trial.fit, trial.key.length, trial.key.wording)
-        request = replace(request_for(sample, self.sampler.frame), reasoning_tokens=self.reasoning_tokens)
+        request = request_for(sample, self.sampler.frame, self.reasoning_tokens)
         refusal: PermanentError | None = None
         try:
             response = await self.traffic.send(lambda: self.backend.answer(request))

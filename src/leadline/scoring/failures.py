@@ -98,7 +98,7 @@ def failure_kind(sample: Sample, response_text: str | None, outcome: Outcome) ->
         return None
     answer, targets = clean(response_text or ""), sample.plan.answers
     plain = folded_white_space(answer)
-    if recall(answer, targets) == 1 or recall(without_thousands_commas(plain), targets) == 1:
+    if recall(answer, targets) == 1 or ("," in plain and recall(without_thousands_commas(plain), targets) == 1):
         return None
     cut = outcome == "truncated_output"
     if not any(character.isalnum() for character in plain):
