@@ -22,8 +22,9 @@ def control_sentences(summary: Summary, design: Design) -> list[str]:
 
 def _without(one: NoContext, summary: Summary, design: Design) -> str:
     """What was known without documents, beside the score with them, and how often that is what was said with them."""
+    asked = "1 question" if one.n == 1 else f"{one.n} questions"
     told = (
-        f"{one.task} without documents: {one.score:.1f} ({one.low:.1f} to {one.high:.1f}, {one.n} {"question" if one.n == 1 else "questions"})"
+        f"{one.task} without documents: {one.score:.1f} ({one.low:.1f} to {one.high:.1f}, {asked})"
         f"{_with(one.task, summary, design)}"
     )
     if not one.wrong:
