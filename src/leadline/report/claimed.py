@@ -244,7 +244,7 @@ def _marked(values: list[dict[str, Any]], x: Any, y: Any, alt: Any, *, roomy: bo
     marks = [mark for mark in _SHAPES if any(value["mark"] == mark for value in values)]
     if not marks:
         return []
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2 if roomy else 1, columnPadding=18)
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2 if roomy else 1, columnPadding=48)
     base = alt.Chart(alt.Data(values=values)).encode(x=x("length"), y=y)
     points = base.mark_point(filled=True, size=130, opacity=1).encode(
         color=alt.Color(
