@@ -50,15 +50,21 @@ def exact_model(file: Path, sha256: str) -> Path:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}-") as work:
-                made = _made(file, Path(work))
-                if not folder.is_dir():  # another process may have been quicker
-                    made.rename(folder)
+                _put_in_place(_made(file, Path(work)), folder)
         except OSError as error:
             raise ModelError(
                 f"{folder.parent} cannot be written ({error.strerror or error}): make room, or set LEADLINE_CACHE to "
                 "another one"
             ) from error
     return file if (folder / _AS_IT_IS).is_file() else folder
+
+
+def _put_in_place(made: Path, folder: Path) -> None:
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # another process was quicker
+            raise
 
 
 def _made(file: Path, work: Path) -> Path:
@@ -176,10 +182,9 @@ def _heads(reader: GGUFReader) -> Mapping[str, int]:
     """Attention heads by the part of a tensor's name: files of Llama's kind store their rows in another order."""
     counts: dict[str, int] = {}
     for name, field in reader.fields.items():
-        if name.endswith(".attention.head_count"):
-            counts["attn_q"] = int(field.contents())
-        if name.endswith(".attention.head_count_kv"):
-            counts["attn_k"] = int(field.contents())
+        for key, part in ((".attention.head_count", "attn_q"), (".attention.head_count_kv", "attn_k")):
+            if name.endswith(key) and isinstance(told := field.contents(), int):  # some files have one for each layer
+                counts[part] = told
     return counts
 
 
