@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from leadline.analysis.findings import Findings
     from leadline.report.drawing import Chart
     from leadline.report.spent import Cost
+    from leadline.run.prices import Bill
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,26 @@ class Run:
         """The verdict in one sentence, without a full stop."""
         return verdict(self.summary, self.design)
 
-    @cached_property
+    @property
     def findings(self) -> Findings:
         """Where in the text the model fails, and how: read from the records when it is first asked for."""
-        from leadline.analysis.findings import findings
+        return self._findings_and_bill[0]
 
-        return findings(self.records, self.design)
+    @cached_property
+    def _findings_and_bill(self) -> tuple[Findings, Bill]:
+        """Both from one reading of the records."""
+        from leadline.analysis.findings import findings
+        from leadline.run.prices import Bill, price_of_run
+        from leadline.spec import RunSpec
+
+        bill = Bill(price_of_run(RunSpec.model_validate(self.manifest["spec"])))
+
+        def billed() -> Iterator[Record]:
+            for record in self.records:
+                bill.add(record)
+                yield record
+
+        return findings(billed(), self.design), bill
 
     @property
     def records(self) -> Records:
@@ -114,19 +129,13 @@ class Run:
 
         return charts_of(self.summary, self.design, self.manifest, self.findings)
 
-    @cached_property
+    @property
     def cost(self) -> Cost | None:
         """What the run's tokens cost so far, in US dollars; None where their price is not known."""
         from leadline.report.spent import Cost
-        from leadline.run.prices import Bill, price_of_run
-        from leadline.spec import RunSpec
 
-        bill = Bill(price_of_run(RunSpec.model_validate(self.manifest["spec"])))
-        if bill.price is None:
-            return None
-        for record in self.records:
-            bill.add(record)
-        return None if bill.usd is None else Cost(bill.usd, bill.price.source)
+        _, bill = self._findings_and_bill
+        return None if bill.price is None or bill.usd is None else Cost(bill.usd, bill.price.source)
 
     @property
     def charts(self) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from leadline.errors import ModelError, UsageError, require
 from leadline.models.dialects import PLAIN, dialects
 from leadline.models.http import retry_after_s
+from leadline.models.standing_in import stand_in_for
 from leadline.requests import Abilities, FinishReason, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.stand_in import STAND_IN, Calibration, StandIn, calibrate, openai_encoding
+from leadline.tokenizers.stand_in import StandIn, openai_encoding
 
 if TYPE_CHECKING:
     from leadline.models.registry import ModelOptions
@@ -119,16 +120,14 @@ class Inspect:
 
             provider, _, model = self._name.partition("/")
             own = self._options.tokenizer or (openai_encoding(model) if provider == "openai" else None)
-            loaded = load_tokenizer(own or STAND_IN, offline=self._options.offline)
-            self._tokenizer = loaded if own else StandIn(loaded, self._calibration(loaded))
+            offline = self._options.offline
+            self._tokenizer = load_tokenizer(own, offline=offline) if own else stand_in_for(self._options, self._told)
         return self._tokenizer
 
-    def _calibration(self, standing_in: Tokenizer) -> Calibration | None:
-        """How the provider's counts differ from the stand-in's; None where it may not be asked or does not tell."""
-        if not self._options.asking:
-            return None
+    def _told(self, text: str) -> int:
+        """Prompt tokens of a request, as the provider counts them."""
 
-        async def told(text: str) -> int:
+        async def told() -> int:
             request = Request(max_tokens=PROBE_TOKENS, messages=({"role": "user", "content": text},))
             try:
                 tokens = (await self.answer(request)).prompt_tokens
@@ -138,12 +137,9 @@ class Inspect:
                 raise PermanentError("failed", "the provider does not say how many tokens it read")
             return tokens
 
-        try:
-            # A loop of its own, whoever asks.
-            with ThreadPoolExecutor(max_workers=1) as thread:
-                return calibrate(standing_in, lambda text: thread.submit(asyncio.run, told(text)).result())
-        except (PermanentError, TransientError, ValueError):
-            return None
+        # A loop of its own, whoever asks.
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            return thread.submit(asyncio.run, told()).result()
 
     async def answer(self, request: Request) -> Response:
         """The provider's answer, at temperature 0 where the model takes one."""

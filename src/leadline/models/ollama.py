@@ -18,11 +18,12 @@ from leadline.items import digest
 from leadline.models.completion import number_at, text_of
 from leadline.models.dialects import dialects, lead
 from leadline.models.http import CONNECT_TIMEOUT_S, Server
+from leadline.models.standing_in import stand_in_for
 from leadline.models.template_cost import Messages, measured_cost
 from leadline.prompt import ASSUMED_COST, TemplateCost
 from leadline.requests import Abilities, FinishReason, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.stand_in import STAND_IN, StandIn, calibrate
+from leadline.tokenizers.stand_in import StandIn
 
 if TYPE_CHECKING:
     import httpx2
@@ -138,20 +139,10 @@ class Ollama:
             if self._options.tokenizer is not None:
                 self._tokenizer = load_tokenizer(self._options.tokenizer, offline=self._options.offline)
             else:
-                self._tokenizer = self._own_tokenizer() or self._stand_in()
+                self._tokenizer = self._own_tokenizer() or stand_in_for(
+                    self._options, lambda text: self._told([{"role": "user", "content": text}])
+                )
         return self._tokenizer
-
-    def _stand_in(self) -> StandIn:
-        from leadline.data.loading import load_tokenizer
-
-        standing_in = load_tokenizer(STAND_IN, offline=self._options.offline)
-        if not self._options.asking:
-            return StandIn(standing_in)
-        try:
-            known = calibrate(standing_in, lambda text: self._told([{"role": "user", "content": text}]))
-        except (PermanentError, ValueError):
-            known = None
-        return StandIn(standing_in, known)
 
     def _own_tokenizer(self) -> Tokenizer | None:
         from leadline.data.gguf_cache import gguf_tokenizer

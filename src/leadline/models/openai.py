@@ -15,12 +15,13 @@ from leadline.errors import ModelError, UsageError
 from leadline.models.completion import number_at, read_completion
 from leadline.models.dialects import Dialect, by_host
 from leadline.models.http import CONNECT_TIMEOUT_S, Server
+from leadline.models.standing_in import stand_in_for
 from leadline.models.survey import Survey, leading_bos, message_ids, served_tokenizer, survey, text_bos
 from leadline.models.template_cost import Messages, measured_cost
 from leadline.prompt import ASSUMED_COST, TemplateCost
 from leadline.requests import Abilities, ModelFacts, PermanentError, Request, Response, TransientError
 from leadline.tokenizers.base import Tokenizer
-from leadline.tokenizers.stand_in import STAND_IN, Calibration, StandIn, calibrate, openai_encoding
+from leadline.tokenizers.stand_in import StandIn, openai_encoding
 
 if TYPE_CHECKING:
     import httpx2
@@ -141,22 +142,12 @@ class OpenAI:
         own = openai_encoding(self._name) if self._dialect.name in ("openai", "openrouter") else None
         if own is not None:
             return load_tokenizer(own, offline=self._options.offline)
-        standing_in = load_tokenizer(STAND_IN, offline=self._options.offline)
-        return StandIn(standing_in, self._calibration(standing_in))
-
-    def _calibration(self, standing_in: Tokenizer) -> Calibration | None:
-        """How the server's counts differ from the stand-in's; None where it may not be asked or does not tell."""
-        if not self._options.asking:
-            return None
         chat = self._options.endpoint == "chat"
 
         def told(text: str) -> int:
             return self._asked([{"role": "user", "content": text}]) if chat else self._asked_text(text)
 
-        try:
-            return calibrate(standing_in, told)
-        except (PermanentError, ValueError):
-            return None
+        return stand_in_for(self._options, told)
 
     def template_cost(self, tokenizer: Tokenizer) -> TemplateCost:
         """What the server's template adds: counted by the server, else from the answers to four short questions."""

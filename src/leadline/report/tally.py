@@ -10,6 +10,7 @@ from typing import Protocol
 
 from leadline.analysis.verdict import format_length
 from leadline.records import Record
+from leadline.report.spent import format_usd
 from leadline.scoring.trials import score
 
 CLOSING = frozenset({"does_not_fit", "over_length"})
@@ -166,7 +167,7 @@ class Tally:
             told += [f"{self.tokens_per_s:,.0f} a second", f"{bound}{duration(self.left_s)} left"]
         usd = None if self._costs is None else self._costs.usd
         if usd is not None:
-            told.append(f"${usd:,.2f}")
+            told.append(format_usd(usd))
         return ", ".join(told)
 
 
