@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leadline.analysis.design import Design
+from leadline.analysis.lengths import LengthScore
 from leadline.analysis.summary import Summary
 from leadline.analysis.verdict import format_length, format_share
 from leadline.visible import visible
@@ -57,6 +58,11 @@ def score_by_length(summary: Summary, design: Design, width_px: int = 620, heigh
         bars = alt.Chart(alt.Data(values=intervals)).mark_rule(color=INK, strokeWidth=1.5, opacity=0.55)
         layers.append(bars.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high")))
     return finished(alt.layer(*layers), width_px, height_px)
+
+
+def score_told(score: LengthScore, k: int) -> str:
+    """A length's score in words, for the text of a chart."""
+    return f"{format_length(score.length, k)} {'no score' if score.score is None else f'{score.score:.1f}'}"
 
 
 def length_axis(design: Design, alt: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from leadline.analysis.families import described
 from leadline.analysis.lengths import LengthScore
 from leadline.analysis.several import Comparable, RunOfSeveral
-from leadline.analysis.verdict import format_effective, format_length
+from leadline.analysis.verdict import format_effective
 from leadline.report.charts import (
     INK,
     ROOMY_PX,
@@ -18,6 +18,7 @@ from leadline.report.charts import (
     SERIES_SHAPES,
     finished,
     length_axis,
+    score_told,
 )
 from leadline.report.drawing import Chart
 from leadline.report.panels import Line, Panel, PanelGroup, Point, small_multiples
@@ -81,7 +82,7 @@ def comparison_charts(group: Comparable, ending: str = "") -> list[Chart]:
         Chart(
             f"model_panels{ending}",
             lambda width: model_panels(group, width),
-            lambda: [{"model": name} | row for name, run in group.named for row in own_rows(run)],
+            lambda: [{"model": name} | row for name, run in group.named for row in _own_rows(run)],
             f"One small line chart of the score by length for each model of {described(group)}, on the same axes.",
             "Each model by itself, over its own tasks: the mean with its 95 % interval as a band, and dotted the score"
             " that its verdict asks for. All panels have the same axes; the greatest effective length comes first."
@@ -170,19 +171,13 @@ def _rows(group: Comparable) -> list[dict[str, Any]]:
     ]
 
 
-def own_rows(run: RunOfSeveral) -> list[dict[str, Any]]:
+def _own_rows(run: RunOfSeveral) -> list[dict[str, Any]]:
     """A run's means by length over its own tasks: scores in per cent, lengths in tokens, None where there is none."""
     return [
         _row(score) | {"threshold": run.effective.threshold}
         for score in run.summary.by_length
         if score.score is not None
     ]  # fmt: skip
-
-
-def own_text(run: RunOfSeveral) -> str:
-    """The chart of a run's means in words."""
-    told = ", ".join(_told(score, run.design.k) for score in run.summary.by_length)
-    return f"Line chart of the score in per cent by length. Mean: {told}."
 
 
 def _row(score: LengthScore) -> dict[str, Any]:
@@ -198,14 +193,9 @@ def _row(score: LengthScore) -> dict[str, Any]:
 
 def _text(group: Comparable) -> str:
     told = "; ".join(
-        f"{name}: " + ", ".join(_told(score, group.k) for score in group.scores(run)) for name, run in group.named
+        f"{name}: " + ", ".join(score_told(score, group.k) for score in group.scores(run)) for name, run in group.named
     )
     return f"Line chart of the mean score in per cent by length, one line for each model. {told}."
-
-
-def _told(score: LengthScore, k: int) -> str:
-    value = "no score" if score.score is None else f"{score.score:.1f}"
-    return f"{format_length(score.length, k)} {value}"
 
 
 def _caption(group: Comparable) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 from leadline.analysis.design import Design
 from leadline.analysis.findings import Findings
 from leadline.analysis.summary import Summary
-from leadline.analysis.verdict import format_length
-from leadline.report.charts import MEAN, score_by_length
+from leadline.report.charts import MEAN, score_by_length, score_told
 from leadline.report.claimed import claimed_chart
 from leadline.report.drawing import Chart
 from leadline.report.failures import kinds_chart
@@ -52,12 +51,13 @@ def mean_chart(summary: Summary, design: Design) -> Chart | None:
         return None
     several = len(design.categories) > 1
     lengths = summary.effective_length
+    told = ", ".join(score_told(score, design.k) for score in summary.by_length)
     thresholds = lengths.absolute.threshold is not None or lengths.relative.no_claim is None
     return Chart(
         name="score_by_length",
         make=lambda width: score_by_length(summary, design, width_px=width),
         rows=lambda: _mean_rows(summary, design),
-        text=f"Line chart of the score in per cent by length. Mean: {_told(summary, design)}.",
+        text=f"Line chart of the score in per cent by length. Mean: {told}.",
         caption="Score in per cent by length"
         + (": the mean of the tasks, and each category." if several else ".")
         + (
@@ -84,10 +84,3 @@ def _mean_rows(summary: Summary, design: Design) -> list[dict[str, Any]]:
         for name, scores in series.items()
         for score in scores
     ]
-
-
-def _told(summary: Summary, design: Design) -> str:
-    return ", ".join(
-        f"{format_length(score.length, design.k)} {'no score' if score.score is None else f'{score.score:.1f}'}"
-        for score in summary.by_length
-    )

@@ -11,10 +11,9 @@ from leadline.analysis.families import described
 from leadline.analysis.several import Comparable, RunOfSeveral
 from leadline.analysis.verdict import format_length
 from leadline.errors import RunFolderError
-from leadline.report.charts import Drawing, score_by_length, to_svg
-from leadline.report.compared import own_rows, own_text
+from leadline.report.charts import Drawing, to_svg
 from leadline.report.correlation import correlation_figure
-from leadline.report.drawing import Chart
+from leadline.report.gallery import mean_chart
 from leadline.report.parting import APART, EXPLAINED
 from leadline.report.ranking import published_table, ranking_of
 from leadline.report.scores import capitalised, render, shown
@@ -80,18 +79,9 @@ def render_page_of_several(several: SeveralRuns) -> str:
 
 
 def _own(run: RunOfSeveral) -> Drawing | None:
-    """The chart of one run, with its categories; None where it has no lengths."""
-    scores = run.summary.by_length
-    if not scores:
-        return None
-    return Chart(
-        "score_by_length",
-        lambda width: score_by_length(run.summary, run.design, width_px=width),
-        lambda: own_rows(run),
-        own_text(run),
-        "Mean and categories by length"
-        + ("; upright: 95 % intervals of the mean." if any(score.low is not None for score in scores) else "."),
-    ).drawing()
+    """The chart of one run, as on its own page; None where it has no lengths."""
+    chart = mean_chart(run.summary, run.design)
+    return None if chart is None else chart.drawing()
 
 
 def _correlation(correlation: TaskCorrelation, k: int) -> dict[str, Any]:

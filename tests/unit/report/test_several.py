@@ -78,6 +78,13 @@ def test_every_run_has_its_verdict_and_table_and_all_of_it_is_escaped(runs: list
     assert "Redundant tasks by threshold" in page
 
 
+def test_the_data_of_a_run_holds_all_lines_of_its_chart(mixed_suites: SeveralRuns) -> None:
+    page = render_page_of_several(mixed_suites)
+    for run in mixed_suites.runs:
+        for name in ("mean", *(run.design.categories if len(run.design.categories) > 1 else ())):
+            assert f"%0A{name},{run.design.shortest}," in page
+
+
 def test_without_a_correlation_it_says_why() -> None:
     page = render_page_of_several(several_runs([made(RULER, "a", tasks=("niah",)), made(RULER, "b", tasks=("vt",))]))
     assert "A correlation needs two tasks" in page
