@@ -83,6 +83,7 @@ MISTAKES: list[tuple[tuple[str, ...], str]] = [
     (("data", "get", "nosuch"), "'nosuch'"),
     (("data", "got"), "'got'"),
     (("score", "nowhere"), "nowhere is not a run's folder"),
+    (("report", "nowhere"), "nowhere is not a run's folder"),
     (("score", "notes.txt"), "notes.txt is not a run's folder"),
     (("score", "other-version"), "format 99"),
     (("score", "unreadable"), "run.json cannot be read"),

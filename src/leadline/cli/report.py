@@ -52,7 +52,7 @@ def report(
 ) -> None:
     """Write one self-contained page: verdict, charts, tables; of several runs, what tells them apart besides."""
     path = output or (folder[0] / "report.html" if len(folder) == 1 else SEVERAL)
-    if not path.parent.is_dir():
+    if output is not None and not path.parent.is_dir():
         raise UsageError(f"-o {path}: the folder {path.parent} does not exist: make it first")
     _refuse_twice(folder)
     if family and len(folder) == 1:
